@@ -21,7 +21,7 @@ const RUST: [(&str, Layers); 10] = [
     (
         "core/src",
         &[
-            &["words"],
+            &["varints", "words"],
             &[
                 "demangle",
                 "diagnostics",
@@ -33,7 +33,6 @@ const RUST: [(&str, Layers); 10] = [
                 "random",
                 "time",
                 "units",
-                "varints",
             ],
             &["names", "rows"],
             &["table"],
@@ -103,6 +102,7 @@ const RUST: [(&str, Layers); 10] = [
             &["convert", "expression", "growth", "queries", "writing"],
             &["repairing", "trace"],
             &["budgets", "comparing", "ranks", "reading", "trending"],
+            &["segments"],
             &["lib"],
         ],
     ),

@@ -1,7 +1,9 @@
 // A connection to a worker: requests and their replies.
 
 import { KinetoscopeError, aborted, asError, check } from "./errors.js";
-import { fromWire, type Port, type Reply, type Request as Message } from "./protocol.js";
+import type { Port } from "./helping.js";
+import type { Reply, Request as Message } from "./protocol.js";
+import { fromWire } from "./wire-error.js";
 
 /** A worker, independent of the platform. */
 export interface Thread extends Port<Message> {

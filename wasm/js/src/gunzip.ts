@@ -1,6 +1,6 @@
 // Decompresses gzip with the web platform.
 
-import type { Gunzip } from "./read.js";
+import type { Gunzip } from "./helping.js";
 
 /** Uses `DecompressionStream`; `undefined` if the platform has none. */
 export const gunzip: Gunzip | undefined =

@@ -3,10 +3,9 @@
 import { parse_segment } from "./glue/engine.js";
 import { load } from "./engine.js";
 import { guarded, KinetoscopeError } from "./errors.js";
-import type { Order, ParsedPiece, Result } from "./helping.js";
+import type { Gunzip, Order, ParsedPiece, Port, Result } from "./helping.js";
 import { collect, Queue } from "./pieces.js";
-import { toWire, type Port } from "./protocol.js";
-import type { Gunzip } from "./read.js";
+import { toWire } from "./wire-error.js";
 
 function parsed(text: Uint8Array<ArrayBuffer>): ParsedPiece {
   const found = guarded(() => parse_segment(text));

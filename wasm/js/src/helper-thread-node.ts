@@ -2,9 +2,8 @@
 
 import { parentPort } from "node:worker_threads";
 import { help } from "./help.js";
-import type { Order, Result } from "./helping.js";
+import type { Order, Port, Result } from "./helping.js";
 import { gunzip } from "./node-input.js";
-import type { Port } from "./protocol.js";
 
 const carryOut = help(parentPort as unknown as Port<Result>, gunzip);
 parentPort?.on("message", (order: Order) => void carryOut(order));

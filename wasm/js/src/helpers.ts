@@ -1,10 +1,9 @@
 // Helpers of a trace that is being read: threads that parse pieces of its text, and one that decompresses.
 
 import { asError, KinetoscopeError } from "./errors.js";
-import type { Helper, Order, ParsedPiece, Result, SpawnHelper } from "./helping.js";
+import type { Gunzip, Helper, Order, ParsedPiece, Result, SpawnHelper } from "./helping.js";
 import { Queue } from "./pieces.js";
-import { fromWire } from "./protocol.js";
-import type { Gunzip } from "./read.js";
+import { fromWire } from "./wire-error.js";
 
 /** The number of pieces that each thread has or waits for. */
 const AHEAD = 2;

@@ -1,8 +1,7 @@
 // Helpers on a page or in its workers.
 
 import { code } from "./engine.js";
-import type { Result, SpawnHelper } from "./helping.js";
-import type { Helping } from "./read.js";
+import type { Helping, Result, SpawnHelper } from "./helping.js";
 
 /** Returns how the workers that `create` makes help. */
 export function helpingBy(create: () => Worker): Helping {

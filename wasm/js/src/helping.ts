@@ -1,6 +1,9 @@
-// The messages between the thread of a trace and the threads that help it read: they parse or decompress.
+// Threads that help the thread of a trace to read it, and the messages between them.
 
-import type { WireError } from "./protocol.js";
+import type { WireError } from "./wire-error.js";
+
+/** Decompresses gzip. Throws errors of the input and errors of the compressed data alike. */
+export type Gunzip = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 /** A piece of text, and its segment if it has one. */
 export interface ParsedPiece {
@@ -28,10 +31,25 @@ export type Result =
   | { is: "failed"; error: WireError };
 
 /** A helper, independent of the platform. */
-export interface Helper {
-  postMessage(order: Order, transfer: Transferable[]): void;
+export interface Helper extends Port<Order> {
   terminate(): unknown;
 }
 
 /** Starts a helper that passes its results and its failure to the callbacks. */
 export type SpawnHelper = (onResult: (result: Result) => void, onFailure: (error: unknown) => void) => Helper;
+
+/** How threads help to read. */
+export interface Helping {
+  spawn: SpawnHelper;
+  /** The number of processors. */
+  processors: number;
+  /** The compiled engine. */
+  code(): Promise<WebAssembly.Module>;
+  /** Whether decompression needs a thread of its own, because the platform has none for it. */
+  inflates: boolean;
+}
+
+/** One end of a connection between threads. */
+export interface Port<Out> {
+  postMessage(message: Out, transfer: Transferable[]): void;
+}

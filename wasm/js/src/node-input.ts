@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createGunzip } from "node:zlib";
 import { asError } from "./errors.js";
-import type { Gunzip } from "./read.js";
+import type { Gunzip } from "./helping.js";
 import { inputOf as webInput, type Input, type Source } from "./source.js";
 
 const CHUNK = 1 << 18;

@@ -1,11 +1,11 @@
 // The messages between a page and a worker that holds traces.
 
 import type { CompareOptions } from "./compare-options.js";
-import { KinetoscopeError, asError, type ErrorCode } from "./errors.js";
 import type { RanksNoteRow } from "./queries.js";
 import type { SummarizeOptions } from "./ranks.js";
 import type { Progress } from "./read.js";
 import type { MergeOptions, RunProgress, SourceNote } from "./run-options.js";
+import type { WireError } from "./wire-error.js";
 
 /** A source as it is posted. */
 export type WireSource =
@@ -82,29 +82,6 @@ export interface OpenedRun {
   notes: readonly RanksNoteRow[];
 }
 
-export interface WireError {
-  code: ErrorCode;
-  message: string;
-  byteOffset: number | undefined;
-  source: string | undefined;
-}
-
 /** A message from the worker. */
 export type Reply =
   { id: number; progress: Progress | RunProgress } | { id: number; value: unknown } | { id: number; error: WireError };
-
-/** One end of the connection. */
-export interface Port<Out> {
-  postMessage(message: Out, transfer: Transferable[]): void;
-}
-
-export function toWire(thrown: unknown): WireError {
-  const { code, message, byteOffset, source } = asError(thrown, "internal");
-  return { code, message, byteOffset, source };
-}
-
-export function fromWire(wire: WireError): KinetoscopeError {
-  const error = new KinetoscopeError(wire.code, wire.message, { byteOffset: wire.byteOffset });
-  error.source = wire.source;
-  return error;
-}

@@ -3,7 +3,7 @@
 import type { EngineTrace, Reading } from "./glue/engine.js";
 import { KinetoscopeError, asError, check, guarded } from "./errors.js";
 import { gunzipIn, Parsers, parsersFor } from "./helpers.js";
-import type { ParsedPiece, SpawnHelper } from "./helping.js";
+import type { Gunzip, Helping, ParsedPiece } from "./helping.js";
 import { collect } from "./pieces.js";
 import type { Input, Source } from "./source.js";
 import type { PreviewSummary } from "./queries.js";
@@ -53,26 +53,12 @@ export interface OpenOptions<S = Source> {
   executionTrace?: S | undefined;
 }
 
-/** Decompresses gzip. Throws errors of the input and errors of the compressed data alike. */
-export type Gunzip = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
-
 /** The methods of a reader that takes segments, which the small engine has not. */
 type Splicing = Pick<Reading, "takes_segments" | "splice">;
 
 /** The reader of an engine, which makes a trace `E`. */
 export interface EngineReading<E> extends Omit<Reading, "finish" | keyof Splicing>, Partial<Splicing> {
   finish(torchVersion: string | undefined, kernelRules: string | undefined): E;
-}
-
-/** How threads help to read. */
-export interface Helping {
-  spawn: SpawnHelper;
-  /** The number of processors. */
-  processors: number;
-  /** The compiled engine. */
-  code(): Promise<WebAssembly.Module>;
-  /** Whether decompression needs a thread of its own, because the platform has none for it. */
-  inflates: boolean;
 }
 
 /** The parts of reading that depend on the platform. */

@@ -3,21 +3,15 @@
 import { KinetoscopeError } from "./errors.js";
 import type { Client } from "./client.js";
 import type { Comparison } from "./comparison.js";
-import {
-  toWire,
-  type Opened,
-  type OpenedRun,
-  type Port,
-  type Reply,
-  type Request,
-  type WireSource,
-} from "./protocol.js";
+import type { Port } from "./helping.js";
+import type { Opened, OpenedRun, Reply, Request, WireSource } from "./protocol.js";
 import type { Run } from "./run.js";
 import type { Source } from "./source.js";
 import type { Progress } from "./read.js";
 import type { RunProgress } from "./run-options.js";
 import type { Trace } from "./trace.js";
 import type { Exports } from "./queries.js";
+import { toWire } from "./wire-error.js";
 
 function sourceOf(wire: WireSource): Source {
   switch (wire.kind) {

@@ -5,9 +5,9 @@ import { availableParallelism } from "node:os";
 import { parentPort, Worker, type TransferListItem } from "node:worker_threads";
 import { createClient } from "./client.js";
 import { code, load } from "./engine.js";
-import type { Result, SpawnHelper } from "./helping.js";
+import type { Port, Result, SpawnHelper } from "./helping.js";
 import { gunzip, inputOf } from "./node-input.js";
-import type { Port, Reply, Request } from "./protocol.js";
+import type { Reply, Request } from "./protocol.js";
 import { serve } from "./serve.js";
 import type { Source } from "./source.js";
 
