@@ -95,6 +95,7 @@ pub mod kernel_rules;
 pub mod link;
 pub mod names;
 mod order;
+pub mod outline;
 pub mod pair;
 pub mod queries;
 mod random;

@@ -124,9 +124,12 @@ impl Trace {
     }
 }
 
+/// The name of the instant event with which PyTorch's profiler marks its start.
+pub(crate) const START_MARKER: &str = "Iteration Start: PyTorch Profiler";
+
 fn window_start(table: &Table) -> i64 {
     let times = || table.rows().filter(|&row| table.ts(row) != time::NONE);
-    let instant = table.names.find("Iteration Start: PyTorch Profiler");
+    let instant = table.names.find(START_MARKER);
     let is_marker =
         |&row: &Row| table.category(row) == Category::Window || Some(table.name_id(row)) == instant;
     let first = || times().filter(|&row| table.ph(row) != b'M').map(|row| table.ts(row)).min();
@@ -221,6 +224,22 @@ impl TextReader {
     /// Whether the input is a recording or a Perfetto trace.
     pub(crate) fn is_binary(&self) -> bool {
         self.binary.is_some()
+    }
+
+    /// Passes over a part of the text with this many events, if the reader is where the first of them begins. Returns whether it did. Then
+    /// continue with the text after the part, else with that of the part.
+    pub(crate) fn pass_over(&mut self, bytes: u64, events: usize, diagnostics: &Diagnostics) -> bool {
+        self.takes_segments() && self.reader.pass_over(bytes, events, diagnostics)
+    }
+
+    /// Removes some of the events read so far.
+    pub(crate) fn retain(&mut self, retain: impl FnOnce(&mut Table)) {
+        self.reader.retain(retain);
+    }
+
+    /// The number of events read so far, with those that were removed or passed over.
+    pub(crate) fn events_read(&self) -> usize {
+        self.reader.events_read()
     }
 
     /// Removes the events read so far. The strings and layouts that they refer to stay.

@@ -47,6 +47,36 @@ pub fn time_ns(ns: i64, unit: Option<TimeUnit>) -> String {
     time_us(ns as f64 / 1e3, unit)
 }
 
+/// The units of sizes, in bytes.
+pub(crate) const SIZES: [(&str, f64); 7] = [
+    ("B", 1.0),
+    ("KB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+];
+
+/// Parses a number with one of these units.
+pub(crate) fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let at = text.find(|c: char| c.is_alphabetic())?;
+    let (number, unit) = text.split_at(at);
+    let factor = units.iter().find(|one| one.0 == unit.trim())?.1;
+    Some(number.trim().replace('_', "").parse::<f64>().ok()? * factor)
+}
+
+/// Parses a size such as `1.5 GB` or `512MiB`, in bytes.
+///
+/// # Errors
+/// Returns what is expected.
+pub fn parse_bytes(text: &str) -> Result<usize, String> {
+    let bytes = with_unit(text, &SIZES).filter(|bytes| bytes.is_finite() && *bytes >= 1.0);
+    bytes
+        .map(|bytes| bytes as usize)
+        .ok_or_else(|| "expected a size with its unit, such as 2GB or 512MiB".to_string())
+}
+
 /// Formats a size with two decimals in the largest binary unit that it reaches.
 pub fn bytes(count: i64) -> String {
     let magnitude = count.unsigned_abs();

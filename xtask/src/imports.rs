@@ -42,7 +42,7 @@ const RUST: [(&str, Layers); 10] = [
             &["link"],
             &["execution"],
             &["trace"],
-            &["analysis", "records"],
+            &["analysis", "outline", "records"],
             &["ranks"],
             &["compare"],
             &["budget"],

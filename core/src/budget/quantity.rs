@@ -1,6 +1,6 @@
 //! Values with units: `25 ms`, `12 GiB`, `5 %`.
 
-use crate::units::{bytes, time_ns};
+use crate::units::{SIZES, bytes, time_ns, with_unit};
 use crate::words::words;
 use alloc::format;
 use alloc::string::String;
@@ -21,16 +21,6 @@ words! {
 }
 
 const TIMES: [(&str, f64); 5] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
-
-const SIZES: [(&str, f64); 7] = [
-    ("B", 1.0),
-    ("KB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
-    ("KiB", 1024.0),
-    ("MiB", 1_048_576.0),
-    ("GiB", 1_073_741_824.0),
-];
 
 impl Unit {
     /// Reads a value.
@@ -64,13 +54,6 @@ impl Unit {
             Unit::Count => format!("{}", (value * 100.0) as i64 as f64 / 100.0),
         }
     }
-}
-
-fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
-    let at = text.find(|c: char| c.is_alphabetic())?;
-    let (number, unit) = text.split_at(at);
-    let factor = units.iter().find(|one| one.0 == unit.trim())?.1;
-    Some(number.trim().replace('_', "").parse::<f64>().ok()? * factor)
 }
 
 /// Reads a share such as `5 %`.

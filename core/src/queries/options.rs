@@ -55,6 +55,14 @@ pub fn camel_case(name: &str) -> String {
     letters.collect()
 }
 
+/// The option of reading a part of a trace; see [`WindowReader`](crate::outline::WindowReader).
+pub const WINDOW: Opt = Opt::new(
+    "window",
+    "FROM..TO",
+    Takes::Times,
+    "Read only events that overlap this range after the start of the recording, such as 1.5s..2s",
+);
+
 impl Opt {
     /// Returns an option whose description covers its default.
     pub(super) const fn new(

@@ -145,6 +145,13 @@ impl Reader {
         self.check_at = CHECK_EVERY;
     }
 
+    /// Removes some of the events read so far.
+    pub(crate) fn retain(&mut self, retain: impl FnOnce(&mut Table)) {
+        let before = self.table.len();
+        retain(&mut self.table);
+        self.cleared += before - self.table.len();
+    }
+
     /// The events read so far.
     pub(crate) fn table(&self) -> &Table {
         &self.table

@@ -119,8 +119,20 @@ impl Segment {
     }
 
     /// The diagnostics of the events. Offsets count from the first one.
-    pub(super) fn diagnostics(&self) -> &Diagnostics {
+    pub(crate) fn diagnostics(&self) -> &Diagnostics {
         &self.diagnostics
+    }
+
+    /// The events as a table of their own.
+    pub(crate) fn into_table(self) -> Table {
+        match self.events {
+            Events::Parsed(table) => table,
+            Events::Packed { .. } => {
+                let mut table = Table::default();
+                self.append_to(&mut table);
+                table
+            }
+        }
     }
 
     /// Appends the events to the table of a reader.

@@ -3,7 +3,9 @@
 use crate::analysis::overview::info;
 use crate::budget::{self, Checked};
 use crate::compare::Comparison;
+use crate::diagnostics::Diagnostics;
 use crate::history::trend::Trend;
+use crate::outline::Outline;
 use crate::ranks::run::Run;
 use crate::rows::{Rows, json, quote};
 use crate::trace::Trace;
@@ -45,10 +47,20 @@ impl Document {
 
     /// Adds the answer about one trace.
     pub fn add(&mut self, name: &str, trace: &Trace, rows: &Rows) {
+        self.add_part(name, trace_object(name, trace), &trace.diagnostics, rows);
+    }
+
+    /// Adds the outline of one trace.
+    pub fn add_outline(&mut self, name: &str, outline: &Outline, diagnostics: &Diagnostics, rows: &Rows) {
+        let trace = format!("{{\"name\":{},\"events\":{}}}", quote(name), outline.events());
+        self.add_part(name, trace, diagnostics, rows);
+    }
+
+    fn add_part(&mut self, name: &str, trace: String, diagnostics: &Diagnostics, rows: &Rows) {
         self.parts.push(Part {
             name: quote(name),
-            trace: trace_object(name, trace),
-            diagnostics: diagnostics(trace),
+            trace,
+            diagnostics: findings(diagnostics),
             rows: (0..rows.rows.len()).map(|at| rows.json_row(at)).collect(),
         });
     }
@@ -130,8 +142,8 @@ fn trace_object(name: &str, trace: &Trace) -> String {
 }
 
 /// Returns one object for each diagnostic.
-fn diagnostics(trace: &Trace) -> Vec<String> {
-    let findings = trace.diagnostics.findings().iter();
+fn findings(diagnostics: &Diagnostics) -> Vec<String> {
+    let findings = diagnostics.findings().iter();
     findings
         .map(|f| {
             let offset = f.first_offset.map_or("null".into(), |o| format!("{o}"));

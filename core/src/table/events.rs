@@ -97,13 +97,26 @@ impl Table {
             order.sort_by_key(|&row| keys[row as usize]);
             order
         });
+        self.gather(&order);
+    }
+
+    /// Keeps these rows, which are in the order of the table.
+    pub(crate) fn retain(&mut self, rows: &[Row]) {
+        if rows.len() < self.len() {
+            let order: Vec<u32> = rows.iter().map(|row| row.index() as u32).collect();
+            self.gather(&order);
+        }
+    }
+
+    /// Makes these rows those of the table.
+    fn gather(&mut self, order: &[u32]) {
         let varints = |row: u32| self.layouts.get(self.layout[row as usize]).varints();
         self.fields = self.fields.gather(order.iter().map(|&row| (row as usize, varints(row))));
-        self.ts = self.ts.gather(&order);
-        self.dur = self.dur.gather(&order);
-        self.name = self.name.gather(&order);
-        self.track = self.track.gather(&order);
-        self.layout = self.layout.gather(&order);
+        self.ts = self.ts.gather(order);
+        self.dur = self.dur.gather(order);
+        self.name = self.name.gather(order);
+        self.track = self.track.gather(order);
+        self.layout = self.layout.gather(order);
     }
 
     /// Removes all events. Strings, tracks, layouts and metadata stay.

@@ -43,7 +43,7 @@ impl Table {
     ) {
         let names: Vec<NameId> = references.names.iter().map(|text| self.names.intern(text)).collect();
         let tracks: Vec<TrackId> =
-            references.tracks.iter().map(|&track| self.tracks.intern(mapped_track(track, &names))).collect();
+            references.tracks.iter().map(|&track| self.tracks.intern(track.among(&names))).collect();
         let layouts: Vec<Mapped> = references.shapes.iter().map(|shape| self.map(shape, &names)).collect();
         for (fixed, bytes) in events {
             let (Some(mapped), Some(&track)) =
@@ -96,9 +96,4 @@ impl Table {
             names: are_names,
         }
     }
-}
-
-fn mapped_track(track: Track, names: &[NameId]) -> Track {
-    let [pid, tid] = [track.pid, track.tid].map(|id| id.among(names));
-    Track { pid, tid, ..track }
 }

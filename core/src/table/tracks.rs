@@ -22,6 +22,13 @@ pub struct Track {
     pub on_device: bool,
 }
 
+impl Track {
+    /// The same track with ids of other names.
+    pub(crate) fn among(self, names: &[NameId]) -> Track {
+        Track { pid: self.pid.among(names), tid: self.tid.among(names), ..self }
+    }
+}
+
 fn key(track: Track) -> (i64, i64) {
     (i64::from(track.pid.0) << 32 | i64::from(track.tid.0), i64::from(track.on_device))
 }

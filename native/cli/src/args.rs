@@ -8,11 +8,13 @@ use crate::failure::Failure;
 use crate::progress::Reading;
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use input::{execution_trace, kernel_rules, torch_version};
+use input::{execution_trace, extent, kernel_rules, torch_version};
+use kinetoscope_core::outline::COLUMNS;
 use kinetoscope_core::queries::options::{Opt, Options, Takes};
 use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, Kind, QUERIES, Query};
 use kinetoscope_core::report::table_options::SortBy;
+use kinetoscope_core::rows::Column;
 use kinetoscope_core::versions::Rules;
 use std::fmt::Write;
 use std::fs;
@@ -55,7 +57,7 @@ const JOINED: [&str; 2] = ["events", "execution-trace"];
 
 /// The commands by topic, for the help text.
 const TOPICS: [(&str, &[&str]); 9] = [
-    ("Overview", &["summary", "fitness", "check", "info"]),
+    ("Overview", &["summary", "fitness", "check", "info", "outline"]),
     (
         "Operators",
         &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
@@ -104,7 +106,7 @@ fn subcommands() -> impl Iterator<Item = Command> {
         .iter()
         .chain(COMPARISONS)
         .map(query_command)
-        .chain([compare::trend(), ranks::summarize(), ranks::merge(), export, repair])
+        .chain([outline(), compare::trend(), ranks::summarize(), ranks::merge(), export, repair])
         .chain(page_commands())
         .chain(exports(Kind::Edit).map(|e| export_command(e, "")))
         .chain([
@@ -152,18 +154,45 @@ fn query_command(query: &Query) -> Command {
     let examples = examples(query.name, query.examples);
     let command = Command::new(query.name)
         .about(query.about)
-        .after_long_help(format!("{}{examples}", columns(query)))
+        .after_long_help(format!("{}{examples}", columns(query.columns)))
         .after_help(examples)
         .args(query.options.iter().map(option_arg));
     let command = answer_args(command.next_help_heading("Output"), true);
     if query.name == "check" { compare::with_budgets(command) } else { command }
 }
 
-/// The columns of a query with their JSON keys.
-fn columns(query: &Query) -> String {
+/// The command that prints exact totals of traces of any size.
+fn outline() -> Command {
+    let examples = examples("outline", &["huge.pt.trace.json.gz", "huge.json --row-limit 50 --format csv"]);
+    Command::new("outline")
+        .about("Prints exact totals of a trace that may not fit into memory")
+        .long_about(
+            "Prints exact totals of a Chrome trace of any size: by category, track and name.\n\nThe trace is read once, and memory does not \
+             grow with its events. Other commands read a part of such a trace with --window.",
+        )
+        .after_long_help(format!("{}{examples}", columns(COLUMNS)))
+        .after_help(examples)
+        .arg(
+            Arg::new("row-limit")
+                .long("row-limit")
+                .value_name("N")
+                .value_parser(value_parser!(usize))
+                .help("At most this many rows of each kind [default: 10 in a table, all elsewhere]"),
+        )
+        .next_help_heading("Output")
+        .args([
+            traces(true),
+            format_arg("The output format"),
+            output("Write to this file instead of standard output"),
+            strict(),
+        ])
+}
+
+/// Columns with their JSON keys.
+fn columns(columns: &[Column]) -> String {
     let mut out = "Columns, by their keys in JSON and CSV:\n".to_owned();
-    let longest = query.columns.iter().map(|column| column.key.len()).max().unwrap_or(0);
-    for column in query.columns {
+    let longest = columns.iter().map(|column| column.key.len()).max().unwrap_or(0);
+    for column in columns {
         let _ = writeln!(out, "  {:<longest$}  {}", column.key, column.about);
     }
     out + "\n"
@@ -236,7 +265,7 @@ fn export_command(export: &Export, path: &str) -> Command {
     }
     command = command.after_help(examples).args(RULED.contains(&export.name).then(torch_version));
     command = command.args(JOINED.contains(&export.name).then(execution_trace));
-    command.next_help_heading("Output").args(file_args())
+    command.args(extent()).next_help_heading("Output").args(file_args())
 }
 
 /// The command whose result can be audited.
@@ -339,7 +368,9 @@ fn answer_args(command: Command, required: bool) -> Command {
         _ => traces(required),
     };
     let new = is_comparison.then(compare::new_trace);
-    command.arg(traces).args(new).args(input).args([
+    let is_of_one = !is_comparison && command.get_name() != "ranks";
+    let extent = is_of_one.then(extent).into_iter().flatten();
+    command.arg(traces).args(new).args(input).args(extent).args([
         format_arg("The output format"),
         output("Write to this file instead of standard output"),
         strict(),
@@ -394,6 +425,8 @@ impl Files {
                 rules: matches.try_get_one::<&'static Rules>("torch-version").ok().flatten().copied(),
                 kernel_rules: matches.try_get_one("kernel-rules").ok().flatten().cloned(),
                 execution_trace: matches.try_get_one("execution-trace").ok().flatten().cloned(),
+                window: matches.try_get_one("window").ok().flatten().copied(),
+                memory_limit: matches.try_get_one("memory-limit").ok().flatten().copied(),
             },
         }
     }

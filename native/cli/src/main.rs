@@ -10,6 +10,7 @@ mod destinations;
 mod diff;
 mod failure;
 mod files;
+mod outline;
 mod print;
 mod progress;
 mod random;
@@ -44,6 +45,7 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         }
         Some(("ranks", matches)) => ranks::ranks(matches),
         Some(("check", matches)) => budgets::check(matches),
+        Some(("outline", matches)) => outline::outline(matches),
         Some(("trend", matches)) => trend::trend(matches),
         Some((name @ ("diff" | "diff-tree"), matches)) => diff::diff(name, matches),
         Some(("summarize", matches)) => ranks::summarize::summarize(matches),

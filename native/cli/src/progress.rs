@@ -2,8 +2,13 @@
 
 use crate::failure::{UNREADABLE, report};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kinetoscope::files::{Found, InputError, Progress, RunFiles, Source, read, sources};
+use kinetoscope::files::{
+    Found, InputError, Progress, RunFiles, Source, read, read_outline, read_window, read_within, sources,
+};
+use kinetoscope_core::diagnostics::{Code, Diagnostics};
 use kinetoscope_core::kernel_rules::KernelRules;
+use kinetoscope_core::outline::Outline;
+use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::versions::Rules;
 use std::io::{IsTerminal, stderr};
@@ -18,6 +23,16 @@ pub(crate) struct Reading {
     pub(crate) kernel_rules: Option<KernelRules>,
     /// The execution trace of the same program.
     pub(crate) execution_trace: Option<PathBuf>,
+    /// The part of a trace to read, in ns after the start of the recording.
+    pub(crate) window: Option<(i64, i64)>,
+    /// What a trace and its analyses may take, in bytes.
+    pub(crate) memory_limit: Option<usize>,
+}
+
+impl Reading {
+    fn limits(&self) -> Limits {
+        self.memory_limit.map_or(Limits::default(), |bytes| Limits::default().with_memory_bytes(bytes))
+    }
 }
 
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -25,7 +40,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Reads a source, applies the rules if the user chose some, and joins the execution trace. If something cannot be read,
 /// reports why and raises the exit code to [`UNREADABLE`].
 pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) -> Option<Trace> {
-    let read = read_with_bar(source).map_err(|error| error.to_string()).and_then(|mut trace| {
+    let read = read_part(source, reading).map_err(|error| error.to_string()).and_then(|mut trace| {
         trace.rules = reading.rules.unwrap_or(trace.rules);
         trace.kernel_rules = reading.kernel_rules.clone().unwrap_or_default();
         match &reading.execution_trace {
@@ -43,21 +58,47 @@ pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) 
     }
 }
 
+/// Reads what is wanted of a source, and reports if it does not fit.
+fn read_part(source: &Source, reading: &Reading) -> Result<Trace, InputError> {
+    let limits = reading.limits();
+    let trace = match reading.window {
+        Some(window) => {
+            let (outline, _) = read_outline_with_bar(source)?;
+            read_with_bar(source, |progress| read_window(source, &outline, window, limits, progress))
+        }
+        None => read_with_bar(source, |progress| read_within(source, limits, progress)),
+    }?;
+    if trace.diagnostics.count(Code::MemoryLimit) > 0 {
+        report(format!(
+            "{}: it does not fit into the memory limit, and only its beginning was read; `kinetoscope outline` prints totals of all of it, \
+             and --window reads another part",
+            source.path()
+        ));
+    }
+    Ok(trace)
+}
+
+/// Reads the outline of a source with a progress bar.
+pub(crate) fn read_outline_with_bar(source: &Source) -> Result<(Outline, Diagnostics), InputError> {
+    read_with_bar(source, |progress| read_outline(source, progress))
+}
+
 fn join(mut trace: Trace, path: &Path) -> Result<Trace, String> {
     if path.is_dir() {
         return Err(format!("{}: this is a folder, not an execution trace", path.display()));
     }
     for source in sources(&[path.to_owned()]).map_err(|error| error.to_string())? {
-        let other = read_with_bar(&source).map_err(|error| error.to_string())?;
+        let other =
+            read_with_bar(&source, |progress| read(&source, progress)).map_err(|error| error.to_string())?;
         trace.join(other).map_err(|error| format!("{}: {error}", source.name()))?;
     }
     Ok(trace)
 }
 
-/// Reads a source with a progress bar.
-fn read_with_bar(source: &Source) -> Result<Trace, InputError> {
+/// Reads a source by `read` with a progress bar.
+fn read_with_bar<T>(source: &Source, read: impl FnOnce(&mut dyn FnMut(Progress)) -> T) -> T {
     let mut bar = Bar::new(source.size(), "{msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec}");
-    read(source, |Progress { bytes, events }| {
+    read(&mut |Progress { bytes, events }| {
         bar.update(bytes, || format!("{} · {events} events", source.name()));
     })
 }

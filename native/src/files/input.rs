@@ -5,6 +5,7 @@ use crate::files::pieces::{Pieces, Progress};
 use crate::files::threads::THREADS;
 use crate::io_error::with_path;
 use kinetoscope_core::queries::Join;
+use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::trace::{TextReader, Trace};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -131,7 +132,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Trace, InputError> {
 /// # Errors
 /// As [`open`].
 pub fn open_on(path: impl AsRef<Path>, threads: usize) -> Result<Trace, InputError> {
-    read_source(&Source::File(path.as_ref().to_path_buf()), Some(threads), &mut |_| {})
+    read_source(&Source::File(path.as_ref().to_path_buf()), Limits::default(), Some(threads), &mut |_| {})
 }
 
 /// Reads a trace from a source and reports its progress to `progress`.
@@ -139,15 +140,29 @@ pub fn open_on(path: impl AsRef<Path>, threads: usize) -> Result<Trace, InputErr
 /// # Errors
 /// Returns [`Reason::Io`] if the source cannot be read, and [`Reason::Trace`] if it is not a trace.
 pub fn read(source: &Source, mut progress: impl FnMut(Progress)) -> Result<Trace, InputError> {
-    read_source(source, None, &mut progress)
+    read_source(source, Limits::default(), None, &mut progress)
+}
+
+/// Reads a trace from a source within limits, and reports its progress to `progress`.
+///
+/// # Errors
+/// As [`read`]. That a limit was reached is no error: the diagnostics say so.
+pub fn read_within(
+    source: &Source,
+    limits: Limits,
+    mut progress: impl FnMut(Progress),
+) -> Result<Trace, InputError> {
+    read_source(source, limits, None, &mut progress)
 }
 
 fn read_source(
     source: &Source,
+    limits: Limits,
     threads: Option<usize>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Trace, InputError> {
-    let trace = source.reader().map_err(Reason::from).and_then(|input| read_on(input, threads, progress));
+    let read = source.reader().map_err(Reason::from);
+    let trace = read.and_then(|input| read_on(input, limits, threads, progress));
     trace.map_err(|reason| InputError { source_name: source.path(), reason })
 }
 
@@ -156,15 +171,16 @@ pub(super) fn read_from(
     input: Box<dyn Read + Send>,
     mut progress: impl FnMut(Progress),
 ) -> Result<Trace, Reason> {
-    read_on(input, None, &mut progress)
+    read_on(input, Limits::default(), None, &mut progress)
 }
 
 fn read_on(
     input: Box<dyn Read + Send>,
+    limits: Limits,
     threads: Option<usize>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Trace, Reason> {
-    let mut text = TextReader::default();
+    let mut text = TextReader::new(limits);
     let unpacking = Pieces::new(input).read_into(&mut text, threads, progress)?;
     let (table, mut diagnostics) = text.finish()?;
     diagnostics.append(&unpacking);

@@ -6,12 +6,14 @@
 use super::error::Reason;
 use super::inflate::unpacker;
 use kinetoscope_core::diagnostics::Diagnostics;
+use kinetoscope_core::error::Error;
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::read::segment::Segment;
 use kinetoscope_core::read::unpack::Unpacker;
 use kinetoscope_core::trace::TextReader;
 use std::convert::Infallible;
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -26,7 +28,7 @@ pub struct Progress {
 }
 
 /// The size of a piece of text, in bytes. What the segments have in common is parsed again in each.
-const PIECE_BYTES: usize = 2 << 20;
+pub(super) const PIECE_BYTES: usize = 2 << 20;
 
 /// The number of bytes that are read from the input at once.
 const READ_BYTES: usize = 256 << 10;
@@ -37,6 +39,46 @@ const STEP_BYTES: usize = 16 << 10;
 /// The number of pieces that wait for the caller, for each thread that parses.
 const QUEUED: usize = 2;
 
+/// What reads pieces of text.
+pub(super) trait PieceReader {
+    /// What a thread parses of a piece.
+    type Part: Send;
+
+    fn takes_parts(&self) -> bool;
+
+    fn parse(text: &[u8]) -> Option<Self::Part>;
+
+    fn feed(&mut self, text: &[u8]) -> Result<(), Error>;
+
+    fn feed_parsed(&mut self, text: &[u8], part: &Self::Part) -> Result<(), Error>;
+
+    fn events(&self) -> usize;
+}
+
+impl PieceReader for TextReader {
+    type Part = Segment;
+
+    fn takes_parts(&self) -> bool {
+        self.takes_segments()
+    }
+
+    fn parse(text: &[u8]) -> Option<Segment> {
+        Segment::parse(text, Limits::default())
+    }
+
+    fn feed(&mut self, text: &[u8]) -> Result<(), Error> {
+        self.feed(text)
+    }
+
+    fn feed_parsed(&mut self, text: &[u8], part: &Segment) -> Result<(), Error> {
+        self.feed_parsed(text, part).map(drop)
+    }
+
+    fn events(&self) -> usize {
+        self.table().len()
+    }
+}
+
 /// The number of threads that parse at most. More would wait for the decompression.
 const MOST_THREADS: usize = 8;
 
@@ -45,9 +87,9 @@ fn processors() -> usize {
 }
 
 /// A piece of decompressed text, and the number of bytes read from the input so far.
-struct Piece {
-    text: Vec<u8>,
-    bytes: u64,
+pub(super) struct Piece {
+    pub(super) text: Vec<u8>,
+    pub(super) bytes: u64,
 }
 
 /// An input as pieces of text.
@@ -74,8 +116,24 @@ impl Pieces {
         }
     }
 
+    /// Passes over bytes of text by moving the position of the file that is read. Returns whether that is possible: the text must not be
+    /// compressed.
+    pub(super) fn skip(&mut self, file: &mut File, bytes: u64) -> io::Result<bool> {
+        let is_plain = self.unpacker.as_ref().is_some_and(Unpacker::is_plain) && self.rest.is_empty();
+        if let (true, Ok(offset)) = (is_plain, i64::try_from(bytes)) {
+            file.seek(SeekFrom::Current(offset))?;
+            self.bytes += bytes;
+        }
+        Ok(is_plain)
+    }
+
+    /// Returns the diagnostics of the decompression.
+    pub(super) fn finish(self) -> Diagnostics {
+        self.diagnostics
+    }
+
     /// Fills `text` with the next piece. Returns `None` after the last one.
-    fn next(&mut self, mut text: Vec<u8>) -> io::Result<Option<Piece>> {
+    pub(super) fn next(&mut self, mut text: Vec<u8>) -> io::Result<Option<Piece>> {
         text.clear();
         while text.len() < PIECE_BYTES && self.advance(&mut text)? {}
         let is_last = text.is_empty() && self.unpacker.is_none();
@@ -114,18 +172,18 @@ impl Pieces {
 
     /// Reads the complete input into `text`, on this many threads or as many as there are processors. Returns the diagnostics of the
     /// decompression.
-    pub(super) fn read_into(
+    pub(super) fn read_into<R: PieceReader>(
         mut self,
-        text: &mut TextReader,
+        text: &mut R,
         threads: Option<usize>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Diagnostics, Reason> {
         let mut buffer = Vec::with_capacity(PIECE_BYTES);
         while let Some(piece) = self.next(buffer)? {
             text.feed(&piece.text)?;
-            progress(Progress { bytes: piece.bytes, events: text.table().len() });
+            progress(Progress { bytes: piece.bytes, events: text.events() });
             if self.unpacker.is_some() && threads != Some(1) {
-                let parsers = if text.takes_segments() { threads.unwrap_or_else(processors) } else { 0 };
+                let parsers = if text.takes_parts() { threads.unwrap_or_else(processors) } else { 0 };
                 return self.read_in_parallel(text, parsers, progress);
             }
             buffer = piece.text;
@@ -133,9 +191,9 @@ impl Pieces {
         Ok(self.diagnostics)
     }
 
-    fn read_in_parallel(
+    fn read_in_parallel<R: PieceReader>(
         self,
-        text: &mut TextReader,
+        text: &mut R,
         parsers: usize,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Diagnostics, Reason> {
@@ -146,16 +204,16 @@ impl Pieces {
             let (results, in_order) = sync_channel(parsers.max(1) * QUEUED);
             let reading = scope.spawn(move || self.send(parsers > 0, &empty, &jobs, &results));
             for _ in 0..parsers {
-                scope.spawn(move || parse(open_jobs));
+                scope.spawn(move || parse::<R>(open_jobs));
             }
             for result in in_order {
-                let Parsed { piece, segment } =
+                let Parsed { piece, part } =
                     result.recv().map_err(|_| io::Error::other("a parsing thread panicked"))?;
-                match segment {
-                    Some(segment) => drop(text.feed_parsed(&piece.text, &segment)?),
+                match part {
+                    Some(part) => text.feed_parsed(&piece.text, &part)?,
                     None => text.feed(&piece.text)?,
                 }
-                progress(Progress { bytes: piece.bytes, events: text.table().len() });
+                progress(Progress { bytes: piece.bytes, events: text.events() });
                 let _ = give_back.send(piece.text);
             }
             Ok(reading.join().map_err(|_| io::Error::other("the reading thread panicked"))??)
@@ -164,19 +222,19 @@ impl Pieces {
 
     /// Sends the rest of the input: each piece to the threads that parse, if there are any, and its future result to
     /// the caller. Ends early if the caller is gone.
-    fn send(
+    fn send<P>(
         mut self,
         parses: bool,
         empty: &Receiver<Vec<u8>>,
-        jobs: &Sender<Job>,
-        results: &SyncSender<Receiver<Parsed>>,
+        jobs: &Sender<Job<P>>,
+        results: &SyncSender<Receiver<Parsed<P>>>,
     ) -> io::Result<Diagnostics> {
         while let Some(piece) = self.next(empty.try_recv().unwrap_or_default())? {
             let (done, result) = channel();
             let sent = if parses {
                 jobs.send(Job { piece, done }).is_ok()
             } else {
-                done.send(Parsed { piece, segment: None }).is_ok()
+                done.send(Parsed { piece, part: None }).is_ok()
             };
             if !sent || results.send(result).is_err() {
                 break;
@@ -194,23 +252,23 @@ fn append_to(text: &mut Vec<u8>) -> impl FnMut(&[u8]) -> Result<(), Infallible> 
 }
 
 /// A piece to parse.
-struct Job {
+struct Job<P> {
     piece: Piece,
-    done: Sender<Parsed>,
+    done: Sender<Parsed<P>>,
 }
 
 /// A piece with its events, if it was parsed.
-struct Parsed {
+struct Parsed<P> {
     piece: Piece,
-    segment: Option<Segment>,
+    part: Option<P>,
 }
 
 /// Parses pieces until there are no more.
-fn parse(jobs: &Mutex<Receiver<Job>>) {
+fn parse<R: PieceReader>(jobs: &Mutex<Receiver<Job<R::Part>>>) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Job { piece, done }) = job else { return };
-        let segment = Segment::parse(&piece.text, Limits::default());
-        let _ = done.send(Parsed { piece, segment });
+        let part = R::parse(&piece.text);
+        let _ = done.send(Parsed { piece, part });
     }
 }

@@ -3,9 +3,33 @@
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Arg, value_parser};
 use kinetoscope_core::kernel_rules::KernelRules;
+use kinetoscope_core::queries::options::WINDOW;
+use kinetoscope_core::queries::setting::Setting;
+use kinetoscope_core::units::parse_bytes;
 use kinetoscope_core::versions::Rules;
 use std::fs;
 use std::path::PathBuf;
+
+/// The arguments about what a trace may take and which part of it is read.
+pub(super) fn extent() -> [Arg; 2] {
+    [
+        Arg::new(WINDOW.name)
+            .long(WINDOW.name)
+            .value_name(WINDOW.value)
+            .help_heading("Input")
+            .value_parser(|text: &str| match WINDOW.parse(text)? {
+                Setting::Pair(from, to) => Ok((from, to)),
+                _ => Err("expected a range of time".to_owned()),
+            })
+            .help(WINDOW.help()),
+        Arg::new("memory-limit")
+            .long("memory-limit")
+            .value_name("SIZE")
+            .help_heading("Input")
+            .value_parser(parse_bytes)
+            .help("Stop reading before the trace and its analyses take more than this, such as 2GB"),
+    ]
+}
 
 pub(super) fn torch_version() -> Arg {
     Arg::new("torch-version")

@@ -1,0 +1,102 @@
+//! Outlines: exact totals of a trace that may be larger than memory.
+//!
+//! An outline is read in one pass. It keeps sums by name, category and track, and which times the segments of the text have, but no
+//! event. With it, a second pass reads the events of a window of time and passes over all segments without such events.
+//!
+//! Only Chrome traces have outlines. Events are taken as they are in the text, before begin and end events are paired: these count as
+//! events, and only complete events have durations.
+
+mod part;
+mod reader;
+mod rows;
+mod total;
+mod window;
+
+pub use part::Part;
+pub use reader::OutlineReader;
+pub use rows::COLUMNS;
+pub use total::Total;
+pub use window::WindowReader;
+
+use crate::names::{NameId, Names};
+use crate::table::tracks::{Track, Tracks};
+use alloc::vec::Vec;
+use core::ops::Range;
+use total::Totals;
+
+/// A segment of the text, and the times of its events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Block {
+    /// Its place in the decompressed text, in bytes.
+    range: Range<u64>,
+    /// The number of its events.
+    events: usize,
+    /// The earliest start and the latest end, if events have times.
+    time: Option<(i64, i64)>,
+}
+
+/// Exact totals of a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Outline {
+    /// The names and categories of the events, and the names of processes and threads.
+    names: Names,
+    all: Total,
+    /// By category and name.
+    groups: Totals,
+    tracks: Tracks,
+    /// By track.
+    by_track: Vec<Total>,
+    /// The names that metadata events give to threads and processes: process, thread or none, name.
+    given: Vec<(NameId, Option<NameId>, NameId)>,
+    /// The start that the profiler marks, in ns after the base.
+    marked: Option<i64>,
+    blocks: Vec<Block>,
+}
+
+impl Outline {
+    /// The number of events.
+    pub fn events(&self) -> u64 {
+        self.all.events
+    }
+
+    /// The totals of all events.
+    pub fn all(&self) -> Total {
+        self.all
+    }
+
+    /// The start of the recording, in ns after the base.
+    pub fn start_ns(&self) -> i64 {
+        self.marked.or(self.all.time.map(|time| time.0)).unwrap_or(0)
+    }
+
+    /// Adds what comes later in the trace.
+    fn append(&mut self, later: &Outline) {
+        let names: Vec<NameId> = later.names.iter().map(|(_, text)| self.names.intern(text)).collect();
+        self.all.add(&later.all);
+        self.groups.append(&later.groups, &names);
+        for (track, total) in later.tracks.all().iter().zip(&later.by_track) {
+            self.track(track.among(&names)).add(total);
+        }
+        for &(process, thread, name) in &later.given {
+            self.give((process.among(&names), thread.map(|id| id.among(&names)), name.among(&names)));
+        }
+        self.marked = self.marked.or(later.marked);
+    }
+
+    /// The total of a track.
+    fn track(&mut self, track: Track) -> &mut Total {
+        let at = self.tracks.intern(track).0 as usize;
+        if at == self.by_track.len() {
+            self.by_track.push(Total::default());
+        }
+        &mut self.by_track[at]
+    }
+
+    /// Sets the name of a process or thread.
+    fn give(&mut self, given: (NameId, Option<NameId>, NameId)) {
+        match self.given.iter_mut().find(|known| (known.0, known.1) == (given.0, given.1)) {
+            Some(known) => *known = given,
+            None => self.given.push(given),
+        }
+    }
+}

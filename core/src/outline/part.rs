@@ -1,0 +1,97 @@
+//! The outline of a part of a trace.
+
+use super::Outline;
+use super::total::Total;
+use crate::diagnostics::Diagnostics;
+use crate::names::NameId;
+use crate::read::limits::Limits;
+use crate::read::segment::Segment;
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use crate::table::layout::Key;
+use crate::table::tracks::Track;
+use crate::time;
+use crate::trace::START_MARKER;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// The outline of the events in a piece of text, for [`OutlineReader::feed_parsed`](super::OutlineReader::feed_parsed).
+#[derive(Clone, Debug)]
+pub struct Part {
+    pub(super) outline: Outline,
+    pub(super) range: Range<usize>,
+    pub(super) diagnostics: Diagnostics,
+}
+
+impl Part {
+    /// Parses the well-formed events in a piece of text that may be cut anywhere. Returns `None` if none is found.
+    pub fn parse(text: &[u8], limits: Limits) -> Option<Part> {
+        let segment = Segment::parse(text, limits)?;
+        let (range, diagnostics) = (segment.range(), segment.diagnostics().clone());
+        Some(Part { outline: Outline::of(&segment.into_table()), range, diagnostics })
+    }
+}
+
+impl Outline {
+    /// The outline of events.
+    pub(super) fn of(table: &Table) -> Outline {
+        let mut outline = Outline::default();
+        let mut ids = Ids { table, known: vec![None; table.names.len()] };
+        let mut tracks: Vec<Option<usize>> = vec![None; table.tracks.all().len()];
+        let marker = table.names.find(START_MARKER);
+        for row in table.rows() {
+            let total = Total::of(table, row);
+            outline.all.add(&total);
+            let category = table.layout(row).cat.unwrap_or(NameId::EMPTY);
+            let group = (ids.of(&mut outline, category), ids.of(&mut outline, table.name_id(row)));
+            outline.groups.add(group, &total);
+            let track = tracks[table.track_id(row).0 as usize];
+            match track {
+                Some(at) => outline.by_track[at].add(&total),
+                None => {
+                    let own = table.track(row);
+                    let [pid, tid] = [own.pid, own.tid].map(|id| ids.of(&mut outline, id));
+                    outline.track(Track { pid, tid, ..own }).add(&total);
+                    tracks[table.track_id(row).0 as usize] = outline.by_track.len().checked_sub(1);
+                }
+            }
+            if table.ph(row) == b'M' {
+                outline.give_names(table, row, &mut ids);
+            }
+            let is_marker = table.category(row) == Category::Window || Some(table.name_id(row)) == marker;
+            if is_marker && outline.marked.is_none() && table.ts(row) != time::NONE {
+                outline.marked = Some(table.ts(row));
+            }
+        }
+        outline
+    }
+
+    /// Takes the name of a process or thread from a metadata event.
+    fn give_names(&mut self, table: &Table, row: Row, ids: &mut Ids<'_>) {
+        let Some(name) = table.field(row, Key::Name).and_then(|value| value.as_str()) else { return };
+        let is_thread = match table.name(row) {
+            "process_name" => false,
+            "thread_name" => true,
+            _ => return,
+        };
+        let track = table.track(row);
+        let process = ids.of(self, track.pid);
+        let thread = is_thread.then(|| ids.of(self, track.tid));
+        let name = self.names.intern(name.trim());
+        self.give((process, thread, name));
+    }
+}
+
+/// The ids in an outline of the names of a table.
+struct Ids<'a> {
+    table: &'a Table,
+    known: Vec<Option<NameId>>,
+}
+
+impl Ids<'_> {
+    fn of(&mut self, outline: &mut Outline, id: NameId) -> NameId {
+        let table = self.table;
+        *self.known[id.0 as usize].get_or_insert_with(|| outline.names.intern(table.names.get(id)))
+    }
+}

@@ -1,0 +1,104 @@
+//! Reading an outline.
+
+use super::{Block, Outline, Part};
+use crate::diagnostics::Diagnostics;
+use crate::error::Error;
+use crate::read::limits::Limits;
+use crate::table::metadata::Source;
+use crate::trace::TextReader;
+use alloc::string::ToString;
+use core::ops::Range;
+
+/// Reads the outline of a trace from chunks of decompressed text.
+#[derive(Clone, Debug, Default)]
+pub struct OutlineReader {
+    text: TextReader,
+    /// The number of bytes of text so far.
+    offset: u64,
+    outline: Outline,
+}
+
+impl OutlineReader {
+    /// Creates a reader with these limits.
+    pub fn new(limits: Limits) -> OutlineReader {
+        OutlineReader { text: TextReader::new(limits), ..OutlineReader::default() }
+    }
+
+    /// The number of events so far.
+    pub fn events(&self) -> u64 {
+        self.outline.events()
+    }
+
+    /// Whether [`OutlineReader::feed_parsed`] uses parts.
+    pub fn takes_parts(&self) -> bool {
+        self.text.takes_segments()
+    }
+
+    /// Reads the next chunk of text.
+    ///
+    /// # Errors
+    /// As [`TextReader::feed`], and [`Error::Unfit`] if the input is not a Chrome trace.
+    pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
+        self.text.feed(chunk)?;
+        self.offset += chunk.len() as u64;
+        self.fold()
+    }
+
+    /// Does the same with the result of [`Part::parse`] for this chunk and the same limits. Returns whether that saved parsing its
+    /// events again.
+    ///
+    /// # Errors
+    /// As [`OutlineReader::feed`].
+    pub fn feed_parsed(&mut self, chunk: &[u8], part: &Part) -> Result<bool, Error> {
+        let Range { start, end } = part.range;
+        let (before, rest) = chunk.split_at_checked(start).unwrap_or((chunk, &[]));
+        self.feed(before)?;
+        let passes = end <= chunk.len()
+            && self.text.pass_over(
+                part.range.len() as u64,
+                part.outline.events() as usize,
+                &part.diagnostics,
+            );
+        if passes {
+            self.add_block(part);
+        }
+        self.feed(if passes { &chunk[end..] } else { rest })?;
+        Ok(passes)
+    }
+
+    fn add_block(&mut self, part: &Part) {
+        let range = self.offset..self.offset + part.range.len() as u64;
+        self.offset = range.end;
+        let Outline { all, .. } = part.outline;
+        self.outline.append(&part.outline);
+        self.outline.blocks.push(Block { range, events: all.events as usize, time: all.time });
+    }
+
+    /// Takes the events that were read as text.
+    fn fold(&mut self) -> Result<(), Error> {
+        if self.text.is_binary() || self.text.table().metadata.source != Source::Chrome {
+            let reason = "an outline is of a Chrome trace: this is another format, which is read as a whole";
+            return Err(Error::Unfit(reason.to_string()));
+        }
+        if !self.text.table().is_empty() {
+            let outline = Outline::of(self.text.table());
+            self.outline.append(&outline);
+            self.text.clear_events();
+        }
+        Ok(())
+    }
+
+    /// Ends the text.
+    ///
+    /// # Errors
+    /// As [`TextReader::finish`], and [`Error::Unfit`] if the input is not a Chrome trace.
+    pub fn finish(self) -> Result<(Outline, Diagnostics), Error> {
+        let OutlineReader { text, mut outline, .. } = self;
+        let (table, diagnostics) = text.finish()?;
+        if table.metadata.source != Source::Chrome {
+            return Err(Error::Unfit("an outline is of a Chrome trace".to_string()));
+        }
+        outline.append(&Outline::of(&table));
+        Ok((outline, diagnostics))
+    }
+}

@@ -1,0 +1,131 @@
+//! The rows of an outline.
+
+use super::{Outline, Total};
+use crate::names::NameId;
+use crate::order::{descending, sort_by_key};
+use crate::rows::{Cell, Column, Rows};
+use crate::table::tracks::{self, Track};
+use crate::words::words;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+words! {
+    "OutlineKind"
+    /// What a row of an outline is about.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Kind {
+        /// All events.
+        Trace = "trace",
+        /// The events of a category.
+        Category = "category",
+        /// The events of a thread or a stream.
+        Track = "track",
+        /// The events of a category and a name.
+        Name = "name",
+    }
+}
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::word("kind", "Kind", &Kind::VOCABULARY, "What the row is about."),
+    Column::text("name", "Name", "The name of the events, or of the thread or stream."),
+    Column::text("category", "Category", "The category of the events; empty for all of a track."),
+    Column::int("events", "Events", "The number of objects of traceEvents."),
+    Column::int("spans", "Spans", "The number of complete events (`ph` is `X`)."),
+    Column::ns("sum_ns", "Sum", "The sum of the durations of complete events; nested events count each."),
+    Column::ns("longest_ns", "Longest", "The longest of these durations."),
+    Column::ns("start_ns", "Start", "The earliest start, after the start of the recording.").nullable(),
+    Column::ns("end_ns", "End", "The latest end, after the start of the recording.").nullable(),
+];
+
+impl Outline {
+    /// Returns the totals: of the trace, then of each category, track and name, the largest sums first, and at most `limit` of each
+    /// kind.
+    pub fn rows(&self, limit: Option<usize>) -> Rows {
+        let mut rows = Rows::new(COLUMNS);
+        let start = self.start_ns();
+        let mut add = |kind: Kind, entries: Vec<(String, String, Total)>| {
+            for (name, category, total) in entries.into_iter().take(limit.unwrap_or(usize::MAX)) {
+                rows.push(row(kind, (name, category), &total, start));
+            }
+        };
+        add(Kind::Trace, vec![(String::new(), String::new(), self.all)]);
+        add(Kind::Category, self.categories());
+        add(Kind::Track, self.tracks());
+        add(Kind::Name, self.groups());
+        rows
+    }
+
+    /// The number of events whose names are summed by category only, because the trace has too many names.
+    pub fn merged_names(&self) -> u64 {
+        self.groups.merged
+    }
+
+    fn text(&self, id: NameId) -> String {
+        self.names.get(id).into()
+    }
+
+    fn categories(&self) -> Vec<(String, String, Total)> {
+        let mut sums: Vec<(NameId, Total)> = Vec::new();
+        for (category, _, total) in self.groups.iter() {
+            match sums.iter_mut().find(|known| known.0 == *category) {
+                Some(known) => known.1.add(total),
+                None => sums.push((*category, *total)),
+            }
+        }
+        sorted(
+            sums.into_iter().map(|(category, total)| (String::new(), self.text(category), total)).collect(),
+        )
+    }
+
+    fn tracks(&self) -> Vec<(String, String, Total)> {
+        let named = self.tracks.all().iter().zip(&self.by_track);
+        sorted(named.map(|(&track, total)| (self.track_name(track), String::new(), *total)).collect())
+    }
+
+    fn groups(&self) -> Vec<(String, String, Total)> {
+        let groups =
+            self.groups.iter().map(|&(category, name, total)| (self.text(name), self.text(category), total));
+        sorted(groups.collect())
+    }
+
+    fn track_name(&self, track: Track) -> String {
+        let given = |thread: Option<NameId>| {
+            let found = self.given.iter().find(|known| (known.0, known.1) == (track.pid, thread));
+            found.map(|known| self.names.get(known.2)).filter(|name| !name.is_empty())
+        };
+        let [pid, tid] = [track.pid, track.tid].map(|id| tracks::plain(&self.names, id));
+        let thread = given(Some(track.tid));
+        if track.on_device {
+            return format!(
+                "device {pid} › {}",
+                thread.map_or_else(|| format!("stream {tid}"), String::from)
+            );
+        }
+        let process = given(None).map_or_else(|| format!("process {pid}"), |name| format!("{name} {pid}"));
+        format!("{process} › {}", thread.map_or_else(|| format!("thread {tid}"), String::from))
+    }
+}
+
+/// Sorts by sums, then by the number of events; entries with equal ones stay in the order of the file.
+fn sorted(mut entries: Vec<(String, String, Total)>) -> Vec<(String, String, Total)> {
+    sort_by_key(&mut entries, |(_, _, total)| (descending(total.sum_ns), descending(total.events as i64)));
+    entries
+}
+
+fn row(kind: Kind, (name, category): (String, String), total: &Total, start: i64) -> Vec<Cell> {
+    let after = |ns: i64| Cell::Ns(ns.saturating_sub(start));
+    vec![
+        kind.as_str().into(),
+        name.as_str().into(),
+        category.as_str().into(),
+        Cell::Int(total.events as i64),
+        Cell::Int(total.spans as i64),
+        Cell::Ns(total.sum_ns),
+        Cell::Ns(total.longest_ns),
+        total.time.map_or(Cell::Null, |time| after(time.0)),
+        total.time.map_or(Cell::Null, |time| after(time.1)),
+    ]
+}

@@ -1,0 +1,102 @@
+//! Sums over events.
+
+use crate::index::Index;
+use crate::names::NameId;
+use crate::table::events::{Row, Table};
+use crate::time;
+use alloc::vec::Vec;
+
+/// Sums over some events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Total {
+    /// The number of events.
+    pub events: u64,
+    /// The number of complete events.
+    pub spans: u64,
+    /// The sum of the durations of complete events, in ns; at most `i64::MAX`.
+    pub sum_ns: i64,
+    /// The longest of them, in ns.
+    pub longest_ns: i64,
+    /// The earliest start and the latest end in ns after the base, without metadata events.
+    pub time: Option<(i64, i64)>,
+}
+
+impl Total {
+    /// The total of one event.
+    pub(super) fn of(table: &Table, row: Row) -> Total {
+        let (ph, ts, dur) = (table.ph(row), table.ts(row), table.dur(row));
+        let is_span = ph == b'X' && dur != time::NONE;
+        let duration = if is_span { dur.max(0) } else { 0 };
+        let has_time = ph != b'M' && ts != time::NONE;
+        Total {
+            events: 1,
+            spans: u64::from(is_span),
+            sum_ns: duration,
+            longest_ns: duration,
+            time: has_time.then(|| (ts, table.end(row))),
+        }
+    }
+
+    /// Adds other events.
+    pub(super) fn add(&mut self, other: &Total) {
+        self.events += other.events;
+        self.spans += other.spans;
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.longest_ns = self.longest_ns.max(other.longest_ns);
+        self.time = match (self.time, other.time) {
+            (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+            (one, other) => one.or(other),
+        };
+    }
+}
+
+/// The number of names that are distinguished. Events with further names are summed by category.
+const MOST_NAMES: usize = 1 << 18;
+
+/// Sums by category and name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Totals {
+    index: Index,
+    groups: Vec<(NameId, NameId, Total)>,
+    /// The number of events whose names are not distinguished.
+    pub(super) merged: u64,
+}
+
+impl Totals {
+    /// Adds events of a category and a name.
+    pub(super) fn add(&mut self, (category, name): (NameId, NameId), total: &Total) {
+        let next = self.groups.len();
+        let key = |name: NameId| (i64::from(category.0), i64::from(name.0));
+        let at = match self.index.get(key(name)) {
+            Some(at) => at as usize,
+            None if next < MOST_NAMES => self.insert(key(name), (category, name)),
+            None => {
+                self.merged += total.events;
+                let known = self.index.get(key(NameId::EMPTY)).map(|at| at as usize);
+                known.unwrap_or_else(|| self.insert(key(NameId::EMPTY), (category, NameId::EMPTY)))
+            }
+        };
+        self.groups[at].2.add(total);
+    }
+
+    fn insert(&mut self, key: (i64, i64), (category, name): (NameId, NameId)) -> usize {
+        let at = self.groups.len();
+        self.index.set(key, at as u32);
+        self.groups.push((category, name, Total::default()));
+        at
+    }
+
+    /// Adds the sums of a later part, whose names are these here.
+    pub(super) fn append(&mut self, later: &Totals, names: &[NameId]) {
+        self.merged += later.merged;
+        for (category, name, total) in &later.groups {
+            self.add((category.among(names), name.among(names)), total);
+        }
+    }
+
+    /// Every category and name with its sums.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(NameId, NameId, Total)> {
+        self.groups.iter()
+    }
+}

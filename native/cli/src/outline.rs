@@ -1,0 +1,72 @@
+//! The command `outline`.
+
+use crate::answer::{add_csv, report_partial};
+use crate::args::{self, Files, Format};
+use crate::destinations::Inputs;
+use crate::failure::{Failure, UNFIT, UNREADABLE, report};
+use crate::print::print;
+use crate::progress::read_outline_with_bar;
+use crate::terminal;
+use clap::ArgMatches;
+use kinetoscope::files::sources;
+use kinetoscope_core::diagnostics::Severity;
+use kinetoscope_core::report::document::Document;
+use std::fmt::Write;
+
+/// The number of rows of each kind in a table.
+const ROWS: usize = 10;
+
+/// Prints the outline of every trace. Returns the highest exit code.
+pub(crate) fn outline(matches: &ArgMatches) -> Result<u8, Failure> {
+    let files = Files::of(matches);
+    let format = args::format(matches);
+    let limit = matches.get_one("row-limit").copied().or((format == Format::Table).then_some(ROWS));
+    let sources = sources(&files.traces)?;
+    if let Some(output) = &files.output {
+        Inputs::of(&sources).refuse(output)?;
+    }
+    let several = sources.len() > 1;
+    let width = terminal::width().filter(|_| files.output.is_none());
+    let (mut document, mut text, mut code) = (Document::new("outline"), String::new(), 0);
+    for source in &sources {
+        let (outline, diagnostics) = match read_outline_with_bar(source) {
+            Ok(read) => read,
+            Err(error) => {
+                report(error.to_string());
+                code = code.max(UNREADABLE);
+                continue;
+            }
+        };
+        if outline.merged_names() > 0 {
+            report(format!(
+                "{}: {} events have names beyond the first 262,144; their sums are by category only",
+                source.path(),
+                outline.merged_names()
+            ));
+        }
+        if files.strict && diagnostics.worst() == Some(Severity::Lost) {
+            report_partial(&source.path());
+            code = code.max(UNFIT);
+        }
+        let (name, rows) = (source.name(), outline.rows(limit));
+        match format {
+            Format::Json => document.add_outline(&name, &outline, &diagnostics, &rows),
+            Format::Csv => add_csv(&mut text, &name, rows, several),
+            _ => {
+                if several {
+                    let _ = writeln!(text, "{name}");
+                }
+                text.push_str(&match width {
+                    _ if format == Format::Md => rows.to_markdown(),
+                    Some(width) => terminal::fitted(&rows, width),
+                    None => rows.to_text(),
+                });
+            }
+        }
+    }
+    if format == Format::Json && !document.is_empty() {
+        text = document.finish();
+    }
+    print(&text, files.output.as_deref())?;
+    Ok(code)
+}
