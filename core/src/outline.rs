@@ -31,7 +31,7 @@ struct Block {
     range: Range<u64>,
     /// The number of its events.
     events: usize,
-    /// The earliest start and the latest end, if events have times.
+    /// The earliest start and the latest end; `None` if some of its events are in every window.
     time: Option<(i64, i64)>,
 }
 
@@ -51,6 +51,8 @@ pub struct Outline {
     /// The start that the profiler marks, in ns after the base.
     marked: Option<i64>,
     blocks: Vec<Block>,
+    /// Whether some events are in every window: metadata events, and events without a time.
+    has_timeless: bool,
 }
 
 impl Outline {
@@ -81,6 +83,7 @@ impl Outline {
             self.give((process.among(&names), thread.map(|id| id.among(&names)), name.among(&names)));
         }
         self.marked = self.marked.or(later.marked);
+        self.has_timeless |= later.has_timeless;
     }
 
     /// The total of a track.

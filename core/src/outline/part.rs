@@ -1,7 +1,7 @@
 //! The outline of a part of a trace.
 
 use super::Outline;
-use super::total::Total;
+use super::total::{Total, is_timeless};
 use crate::diagnostics::Diagnostics;
 use crate::names::NameId;
 use crate::read::limits::Limits;
@@ -43,6 +43,7 @@ impl Outline {
         for row in table.rows() {
             let total = Total::of(table, row);
             outline.all.add(&total);
+            outline.has_timeless |= is_timeless(table, row);
             let category = table.layout(row).cat.unwrap_or(NameId::EMPTY);
             let group = (ids.of(&mut outline, category), ids.of(&mut outline, table.name_id(row)));
             outline.groups.add(group, &total);

@@ -69,9 +69,10 @@ impl OutlineReader {
     fn add_block(&mut self, part: &Part) {
         let range = self.offset..self.offset + part.range.len() as u64;
         self.offset = range.end;
-        let Outline { all, .. } = part.outline;
+        let Outline { all, has_timeless, .. } = part.outline;
         self.outline.append(&part.outline);
-        self.outline.blocks.push(Block { range, events: all.events as usize, time: all.time });
+        let time = all.time.filter(|_| !has_timeless);
+        self.outline.blocks.push(Block { range, events: all.events as usize, time });
     }
 
     /// Takes the events that were read as text.

@@ -6,6 +6,11 @@ use crate::table::events::{Row, Table};
 use crate::time;
 use alloc::vec::Vec;
 
+/// Whether an event is in every window: metadata, and events without a time.
+pub(super) fn is_timeless(table: &Table, row: Row) -> bool {
+    table.ph(row) == b'M' || table.ts(row) == time::NONE
+}
+
 /// Sums over some events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -28,13 +33,12 @@ impl Total {
         let (ph, ts, dur) = (table.ph(row), table.ts(row), table.dur(row));
         let is_span = ph == b'X' && dur != time::NONE;
         let duration = if is_span { dur.max(0) } else { 0 };
-        let has_time = ph != b'M' && ts != time::NONE;
         Total {
             events: 1,
             spans: u64::from(is_span),
             sum_ns: duration,
             longest_ns: duration,
-            time: has_time.then(|| (ts, table.end(row))),
+            time: (!is_timeless(table, row)).then(|| (ts, table.end(row))),
         }
     }
 

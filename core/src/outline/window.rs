@@ -1,11 +1,11 @@
 //! The events of a window of time, which a second pass reads.
 
 use super::Outline;
+use super::total::is_timeless;
 use crate::diagnostics::Diagnostics;
 use crate::error::Error;
 use crate::read::limits::Limits;
 use crate::table::events::{Row, Table};
-use crate::time;
 use crate::trace::TextReader;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -133,8 +133,7 @@ impl WindowReader {
 fn restrict(table: &mut Table, window: (i64, i64)) {
     let is_kept = |&row: &Row| {
         let ts = table.ts(row);
-        let overlaps = ts <= window.1 && window.0 <= table.end(row);
-        overlaps || ts == time::NONE || table.ph(row) == b'M'
+        is_timeless(table, row) || (ts <= window.1 && window.0 <= table.end(row))
     };
     let kept: Vec<Row> = table.rows().filter(is_kept).collect();
     table.retain(&kept);
