@@ -21,12 +21,14 @@ pub(super) fn extent() -> [Arg; 2] {
                 Setting::Pair(from, to) => Ok((from, to)),
                 _ => Err("expected a range of time".to_owned()),
             })
+            .hide_short_help(true)
             .help(WINDOW.help()),
         Arg::new("memory-limit")
             .long("memory-limit")
             .value_name("SIZE")
             .help_heading("Input")
             .value_parser(parse_bytes)
+            .hide_short_help(true)
             .help("Stop reading before the trace and its analyses take more than this, such as 2GB"),
     ]
 }

@@ -1,13 +1,14 @@
 //! The pages of the commands: help, columns and an example each.
 
 use crate::{check, source};
-use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Kind, QUERIES, Query};
-use kinetoscope_core::rows::CellType;
+use kinetoscope_core::outline::COLUMNS;
+use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Kind, QUERIES};
+use kinetoscope_core::rows::{CellType, Column};
 use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 51] = [
+const EXAMPLES: [(&str, &str); 52] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("fitness", "kinetoscope fitness gpu.json"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
@@ -46,6 +47,7 @@ const EXAMPLES: [(&str, &str); 51] = [
     ("counters", "kinetoscope counters gpu.json"),
     ("tracks", "kinetoscope tracks gpu.json"),
     ("info", "kinetoscope info gpu.json"),
+    ("outline", "kinetoscope outline steps.json.gz --row-limit 3"),
     ("check", "kinetoscope check interleaved.json"),
     (
         "export chrome",
@@ -107,16 +109,18 @@ fn page(name: &str, about: &str, example: &str) -> String {
         let _ = writeln!(out, "\n## Example\n\n```console\n$ {example}\n```");
     }
     if let Some(query) = QUERIES.iter().chain(COMPARISONS).find(|query| query.name == name) {
-        columns(&mut out, query);
+        columns(&mut out, query.columns, if query.is_one_row { "one row" } else { "rows" });
+    }
+    if name == "outline" {
+        columns(&mut out, COLUMNS, "rows");
     }
     crate::console::with_outputs(&out)
 }
 
-fn columns(out: &mut String, query: &Query) {
-    let kind = if query.is_one_row { "one row" } else { "rows" };
+fn columns(out: &mut String, columns: &[Column], kind: &str) {
     let _ = writeln!(out, "\n## Columns\n\nThe JSON form has {kind} with these keys:\n");
     out.push_str("| key | title | type | |\n|---|---|---|---|\n");
-    for column in query.columns {
+    for column in columns {
         let null = if column.optional { ", or null" } else { "" };
         let about = column.about.replace('|', "\\|");
         let _ =
