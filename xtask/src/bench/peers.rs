@@ -118,5 +118,6 @@ fn row(runs: &mut Runs) -> String {
     }
     let ratio =
         if runs.ratios.is_empty() { String::new() } else { format!("{:.2}", median(&mut runs.ratios)) };
-    format!("{} | {:.2} s | {ratio} | {} MB", runs.seconds.len(), median(&mut runs.seconds), runs.megabytes)
+    let [seconds, processor] = [&mut runs.seconds, &mut runs.processor].map(|times| median(times));
+    format!("{} | {seconds:.2} s | {ratio} | {processor:.2} s | {} MB", runs.seconds.len(), runs.megabytes)
 }
