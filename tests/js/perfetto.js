@@ -6,10 +6,14 @@ import { pathToFileURL } from "node:url";
 import { runInThisContext } from "node:vm";
 
 /** The number of bytes that are parsed at a time. */
-const CHUNK = 1 << 20;
+export const CHUNK = 1 << 20;
 
 /** The time in which the engine starts, in ms. It does not say when it is ready. */
 const START = 500;
+
+function* pieces(bytes) {
+  for (let at = 0; at < bytes.length; at += CHUNK) yield bytes.subarray(at, at + CHUNK);
+}
 
 function replaced(text, from, to) {
   if (!text.includes(from)) throw new Error(`the engine has changed: it lacks ${from}`);
@@ -72,9 +76,13 @@ export async function traceProcessor(folder) {
   await new Promise((resolve) => setTimeout(resolve, START));
   return {
     /** Imports a trace in place of the last one. */
-    async open(bytes) {
+    open(bytes) {
+      return this.openChunks(pieces(bytes));
+    },
+    /** Imports a trace that arrives in chunks, which can be asynchronous. */
+    async openChunks(chunks) {
       await answer(engine.resetTraceProcessor({}));
-      for (let at = 0; at < bytes.length; at += CHUNK) await answer(engine.parse(bytes.subarray(at, at + CHUNK)));
+      for await (const chunk of chunks) await answer(engine.parse(chunk));
       await answer(engine.notifyEof());
     },
     /** Returns the rows of a query. */

@@ -4,20 +4,23 @@
 mod analyses;
 mod diff;
 mod node;
+mod peers;
+mod process;
+mod python;
 mod ranks;
 mod reading;
 
 pub(crate) use analyses::measure_analyses;
 pub(crate) use diff::measure_diff;
+pub(crate) use peers::measure_peers;
 pub(crate) use ranks::measure_ranks;
 
 use crate::shell::{Failure, root, run, target};
 use crate::{native, npm, package};
+use process::{Ended, ended, once};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 const RUNS: usize = 5;
 
@@ -138,26 +141,6 @@ fn generated(events: u64, seed: u64) -> Result<PathBuf, Failure> {
 struct Figures {
     seconds: f64,
     megabytes: u64,
-}
-
-/// Runs a command once. Returns the wall time in seconds and the peak memory that the operating system counted, in MB.
-fn once(program: &str, arguments: &[&str]) -> Result<(f64, u64), Failure> {
-    let start = Instant::now();
-    let output = Command::new("/usr/bin/time")
-        .args(["-f", "%M", program])
-        .args(arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .output()
-        .map_err(|e| format!("/usr/bin/time (Debian's package `time`): {e}"))?;
-    let seconds = start.elapsed().as_secs_f64();
-    if !output.status.success() {
-        let _ = std::io::stderr().write_all(&output.stderr);
-        return Err(format!("{program} failed: {}", output.status));
-    }
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let kilobytes = text.lines().last().and_then(|l| l.trim().parse::<u64>().ok()).unwrap_or(0);
-    Ok((seconds, kilobytes * 1024 / 1_000_000))
 }
 
 fn median(values: &mut [f64]) -> f64 {

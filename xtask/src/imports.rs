@@ -89,7 +89,7 @@ const RUST: [(&str, Layers); 10] = [
             &["args"],
             &["destinations"],
             &["answer", "view"],
-            &["audit", "trend"],
+            &["audit", "outline", "trend"],
             &["budgets"],
             &["diff", "files", "ranks"],
             &["main"],

@@ -55,15 +55,14 @@ const HELP: &str = "cargo xtask COMMAND
   bench [EVENTS]       measure complete processes on a generated trace (default 2000000 events), and each analysis of it
   bench diff           measure the comparison of two traces against the summary of one
   bench ranks          measure runs of several ranks, next to HTA
+  bench peers [EVENTS] measure other tools next to `kinetoscope summary`, on the same trace (default 2000000 events)
   bench-analyses       measure only the analyses, of 2000000 events
 ";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let number = |default: u64| {
-        arguments.get(1).map_or(Ok(default), |n| n.parse::<u64>().map_err(|e| format!("{n}: {e}")))
-    };
+    let number = |default: u64| arguments.get(1).map_or(Ok(default), |text| count(text));
     let result = match words[..] {
         ["test"] => schedule::run(&plan::TEST),
         ["test", "slow"] => schedule::run(&plan::SLOW),
@@ -80,6 +79,8 @@ fn main() -> ExitCode {
         ["bench-analyses"] => bench::measure_analyses(2_000_000),
         ["bench", "diff"] => bench::measure_diff(2_000_000),
         ["bench", "ranks"] => bench::measure_ranks(),
+        ["bench", "peers"] => bench::measure_peers(2_000_000),
+        ["bench", "peers", events] => count(events).and_then(bench::measure_peers),
         ["bench", ..] => number(2_000_000).and_then(bench::measure_all),
         [name] => match plan::find(name) {
             Some(step) => one(step),
@@ -94,6 +95,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn count(text: &str) -> Result<u64, Failure> {
+    text.parse().map_err(|e| format!("{text}: {e}"))
 }
 
 fn help() -> ExitCode {

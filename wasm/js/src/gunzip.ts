@@ -6,6 +6,9 @@ import type { Gunzip } from "./helping.js";
 export const gunzip: Gunzip | undefined =
   typeof DecompressionStream === "undefined" ? undefined : (chunks) => inflate(chunks, new DecompressionStream("gzip"));
 
+/** The compressed bytes that are decompressed at once: all that they become is produced before the first of it is read. */
+const STEP = 1 << 16;
+
 async function* inflate(chunks: AsyncIterable<Uint8Array>, stream: DecompressionStream): AsyncGenerator<Uint8Array> {
   const writer = stream.writable.getWriter();
   const reader = (stream.readable as ReadableStream<Uint8Array>).getReader();
@@ -13,11 +16,13 @@ async function* inflate(chunks: AsyncIterable<Uint8Array>, stream: Decompression
   const pump = async (): Promise<void> => {
     try {
       for (;;) {
-        await writer.ready;
         const { done, value } = await source.next();
         if (done) return await writer.close();
-        // `ready` is awaited instead; a failed write also makes the reader fail.
-        writer.write(value as Uint8Array<ArrayBuffer>).catch(() => undefined);
+        for (let at = 0; at < value.length; at += STEP) {
+          await writer.ready;
+          // `ready` is awaited instead; a failed write also makes the reader fail.
+          writer.write(value.subarray(at, at + STEP) as Uint8Array<ArrayBuffer>).catch(() => undefined);
+        }
       }
     } catch (thrown) {
       await writer.abort(thrown).catch(() => undefined);

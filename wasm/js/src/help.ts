@@ -4,19 +4,26 @@ import { parse_segment } from "./glue/engine.js";
 import { load } from "./engine.js";
 import { guarded, KinetoscopeError } from "./errors.js";
 import type { Gunzip, Order, ParsedPiece, Port, Result } from "./helping.js";
-import { collect, Queue } from "./pieces.js";
+import { buffersOf, joined, Queue, type gather, type Piece } from "./pieces.js";
 import { toWire } from "./wire-error.js";
 
-function parsed(text: Uint8Array<ArrayBuffer>): ParsedPiece {
-  const found = guarded(() => parse_segment(text));
+function parsed(text: Piece): ParsedPiece {
+  const found = guarded(() => parse_segment(joined(text)));
   if (!found) return { text, segment: undefined };
   const segment = { start: found.start(), end: found.end(), bytes: found.encode() as Uint8Array<ArrayBuffer> };
   found.free();
   return { text, segment };
 }
 
-/** Returns a function that carries out orders and posts the results to `port`. */
-export function help(port: Port<Result>, gunzip: Gunzip | undefined): (order: Order) => Promise<void> {
+/**
+ * Returns a function that carries out orders and posts the results to `port`. `pieces` makes pieces of what `gunzip` yields, without a
+ * copy if its chunks have buffers of their own.
+ */
+export function help(
+  port: Port<Result>,
+  gunzip: Gunzip | undefined,
+  pieces: typeof gather,
+): (order: Order) => Promise<void> {
   const chunks = new Queue<Uint8Array<ArrayBuffer> | undefined>();
   const wants = new Queue<undefined>();
   let isInflating = false;
@@ -32,9 +39,9 @@ export function help(port: Port<Result>, gunzip: Gunzip | undefined): (order: Or
 
   async function inflate(): Promise<void> {
     if (!gunzip) throw new KinetoscopeError("internal", "this platform cannot decompress");
-    for await (const piece of collect(gunzip(compressed()))) {
+    for await (const piece of pieces(gunzip(compressed()))) {
       await wants.take();
-      port.postMessage({ is: "piece", piece }, [piece.buffer]);
+      port.postMessage({ is: "piece", piece }, buffersOf(piece));
     }
     port.postMessage({ is: "piece", piece: undefined }, []);
   }
@@ -46,8 +53,8 @@ export function help(port: Port<Result>, gunzip: Gunzip | undefined): (order: Or
         return port.postMessage({ is: "ready" }, []);
       case "parse": {
         const piece = parsed(order.text);
-        const transfer = [piece.text.buffer, ...(piece.segment ? [piece.segment.bytes.buffer] : [])];
-        return port.postMessage({ is: "parsed", piece }, transfer);
+        const own = piece.segment ? [piece.segment.bytes.buffer] : [];
+        return port.postMessage({ is: "parsed", piece }, [...buffersOf(piece.text), ...own]);
       }
       case "inflate":
         return chunks.push(order.chunk);

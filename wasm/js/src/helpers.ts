@@ -1,19 +1,25 @@
 // Helpers of a trace that is being read: threads that parse pieces of its text, and one that decompresses.
 
 import { asError, KinetoscopeError } from "./errors.js";
-import type { Gunzip, Helper, Order, ParsedPiece, Result, SpawnHelper } from "./helping.js";
-import { Queue } from "./pieces.js";
+import type { Helper, Order, ParsedPiece, Result, SpawnHelper } from "./helping.js";
+import { buffersOf, Queue, type Piece } from "./pieces.js";
 import { fromWire } from "./wire-error.js";
 
 /** The number of pieces that each thread has or waits for. */
 const AHEAD = 2;
 
+/** The number of decompressed pieces that wait for the thread of the trace. */
+const INFLATED_AHEAD = 4;
+
 /** More threads would wait for the decompression. */
 const MOST_PARSERS = 8;
 
-/** How many threads parse by default, with this many processors: one processor is for the thread of the trace. */
+/**
+ * How many threads parse by default, with this many processors: one is for the thread of the trace, and one for reading and decompressing.
+ * With two processors, passing the events from a thread takes as long as parsing them.
+ */
 export function parsersFor(processors: number): number {
-  return Math.min(Math.max(processors - 1, 0), MOST_PARSERS);
+  return Math.min(Math.max(processors - 2, 0), MOST_PARSERS);
 }
 
 interface Given {
@@ -51,11 +57,11 @@ class Parser {
     return this.given.length;
   }
 
-  parse(text: Uint8Array<ArrayBuffer>): Promise<ParsedPiece> {
+  parse(text: Piece): Promise<ParsedPiece> {
     if (this.failure) return Promise.reject(this.failure);
     return new Promise((resolve, reject) => {
       this.given.push({ resolve, reject });
-      this.thread.postMessage({ do: "parse", text }, [text.buffer]);
+      this.thread.postMessage({ do: "parse", text }, buffersOf(text));
     });
   }
 
@@ -83,7 +89,7 @@ export class Parsers {
   }
 
   /** Parses pieces at the same time, and yields them in their order. The buffers of the pieces are transferred. */
-  async *parse(pieces: AsyncIterable<Uint8Array<ArrayBuffer>>): AsyncGenerator<ParsedPiece> {
+  async *parse(pieces: AsyncIterable<Piece>): AsyncGenerator<ParsedPiece> {
     const source = pieces[Symbol.asyncIterator]();
     const inOrder: Promise<ParsedPiece>[] = [];
     let end: { failure?: unknown } | undefined;
@@ -104,7 +110,7 @@ export class Parsers {
     }
   }
 
-  private give(text: Uint8Array<ArrayBuffer>): Promise<ParsedPiece> {
+  private give(text: Piece): Promise<ParsedPiece> {
     const idlest = this.parsers.reduce((least, one) => (one.load < least.load ? one : least));
     const parsed = idlest.parse(text);
     // It is awaited later, or not at all if an earlier one fails.
@@ -117,37 +123,35 @@ export class Parsers {
   }
 }
 
-/** Decompresses in a thread of its own: browsers decompress in the thread that reads. */
-export function gunzipIn(spawn: SpawnHelper): Gunzip {
-  return async function* (chunks) {
-    const results = new Queue<Result>();
-    const fail = (thrown: unknown): void => results.push({ is: "failed", error: asError(thrown, "internal") });
-    const thread = spawn((result) => (result.is === "next" ? void pass() : results.push(result)), fail);
-    const source = chunks[Symbol.asyncIterator]();
-    const order = (one: Order, transfer: Transferable[] = []): void => thread.postMessage(one, transfer);
-    async function pass(): Promise<void> {
-      try {
-        const { done, value } = await source.next();
-        // A copy, because others may hold the chunk. The method `slice` of a `Buffer` does not copy.
-        const chunk = done ? undefined : new Uint8Array(value);
-        order({ do: "inflate", chunk }, chunk ? [chunk.buffer] : []);
-      } catch (thrown) {
-        fail(thrown);
-      }
-    }
+/** Decompresses in a thread of its own: browsers decompress in the thread that reads. Throws as `Gunzip`. */
+export async function* gunzipIn(spawn: SpawnHelper, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
+  const results = new Queue<Result>();
+  const fail = (thrown: unknown): void => results.push({ is: "failed", error: asError(thrown, "internal") });
+  const thread = spawn((result) => (result.is === "next" ? void pass() : results.push(result)), fail);
+  const source = chunks[Symbol.asyncIterator]();
+  const order = (one: Order, transfer: Transferable[] = []): void => thread.postMessage(one, transfer);
+  async function pass(): Promise<void> {
     try {
-      for (let wanted = 0; wanted < AHEAD; wanted += 1) order({ do: "want" });
-      for (;;) {
-        const result = await results.take();
-        if (result.is === "failed") throw fromWire(result.error);
-        if (result.is !== "piece") throw new KinetoscopeError("internal", `unexpected result ${result.is}`);
-        if (!result.piece) return;
-        order({ do: "want" });
-        yield result.piece;
-      }
-    } finally {
-      thread.terminate();
-      await source.return?.(undefined);
+      const { done, value } = await source.next();
+      // A copy, because others may hold the chunk. The method `slice` of a `Buffer` does not copy.
+      const chunk = done ? undefined : new Uint8Array(value);
+      order({ do: "inflate", chunk }, chunk ? [chunk.buffer] : []);
+    } catch (thrown) {
+      fail(thrown);
     }
-  };
+  }
+  try {
+    for (let wanted = 0; wanted < INFLATED_AHEAD; wanted += 1) order({ do: "want" });
+    for (;;) {
+      const result = await results.take();
+      if (result.is === "failed") throw fromWire(result.error);
+      if (result.is !== "piece") throw new KinetoscopeError("internal", `unexpected result ${result.is}`);
+      if (!result.piece) return;
+      order({ do: "want" });
+      yield result.piece;
+    }
+  } finally {
+    thread.terminate();
+    await source.return?.(undefined);
+  }
 }

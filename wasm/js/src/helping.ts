@@ -1,5 +1,6 @@
 // Threads that help the thread of a trace to read it, and the messages between them.
 
+import type { Piece } from "./pieces.js";
 import type { WireError } from "./wire-error.js";
 
 /** Decompresses gzip. Throws errors of the input and errors of the compressed data alike. */
@@ -7,7 +8,7 @@ export type Gunzip = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8A
 
 /** A piece of text, and its segment if it has one. */
 export interface ParsedPiece {
-  text: Uint8Array<ArrayBuffer>;
+  text: Piece;
   segment: { start: number; end: number; bytes: Uint8Array<ArrayBuffer> } | undefined;
 }
 
@@ -15,7 +16,7 @@ export interface ParsedPiece {
 export type Order =
   /** The first message: the engine. */
   | { do: "load"; code: WebAssembly.Module }
-  | { do: "parse"; text: Uint8Array<ArrayBuffer> }
+  | { do: "parse"; text: Piece }
   /** Compressed bytes, in reply to `next`; none at the end. */
   | { do: "inflate"; chunk: Uint8Array<ArrayBuffer> | undefined }
   /** The taker wants one more piece. */
@@ -27,7 +28,7 @@ export type Result =
   | { is: "parsed"; piece: ParsedPiece }
   | { is: "next" }
   /** A decompressed piece; none at the end. */
-  | { is: "piece"; piece: Uint8Array<ArrayBuffer> | undefined }
+  | { is: "piece"; piece: Piece | undefined }
   | { is: "failed"; error: WireError };
 
 /** A helper, independent of the platform. */

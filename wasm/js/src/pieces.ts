@@ -1,10 +1,12 @@
-// Pieces of text: larger than the chunks of most sources, and with buffers of their own, so that they can be transferred.
+// Pieces of text: larger than the chunks of most sources, as lists of chunks whose buffers can be transferred.
 
 /** The size of a piece in bytes. What the segments of a text have in common is parsed again in each. */
 export const PIECE = 2 << 20;
 
-/** Collects chunks to pieces. */
-export async function* collect(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+export type Piece = Uint8Array<ArrayBuffer>[];
+
+/** Copies chunks to pieces of one chunk each. */
+export async function* collect(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
   let piece = new Uint8Array(PIECE);
   let filled = 0;
   for await (const chunk of chunks) {
@@ -14,12 +16,53 @@ export async function* collect(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       filled += part.length;
       at += part.length;
       if (filled < PIECE) break;
-      yield piece;
+      yield [piece];
       piece = new Uint8Array(PIECE);
       filled = 0;
     }
   }
-  if (filled > 0) yield piece.subarray(0, filled);
+  if (filled > 0) yield [piece.subarray(0, filled)];
+}
+
+/** Puts chunks into pieces without a copy. Each chunk must have a buffer of its own, which nobody else holds. */
+export async function* gather(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
+  let piece: Piece = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    piece.push(chunk as Uint8Array<ArrayBuffer>);
+    size += chunk.length;
+    if (size < PIECE) continue;
+    yield piece;
+    piece = [];
+    size = 0;
+  }
+  if (piece.length > 0) yield piece;
+}
+
+/** Returns the buffers of a piece. */
+export const buffersOf = (piece: Piece): ArrayBuffer[] => piece.map(({ buffer }) => buffer);
+
+/** Returns all bytes of a piece. */
+export function joined(piece: Piece): Uint8Array<ArrayBuffer> {
+  const [first] = piece;
+  if (first && piece.length === 1) return first;
+  const all = new Uint8Array(piece.reduce((size, { length }) => size + length, 0));
+  let at = 0;
+  for (const chunk of piece) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}
+
+/** Yields the bytes of a piece from one position to another. */
+export function* between(piece: Piece, from: number, to: number): Generator<Uint8Array> {
+  let at = 0;
+  for (const chunk of piece) {
+    const part = chunk.subarray(Math.max(from - at, 0), Math.max(to - at, 0));
+    if (part.length > 0) yield part;
+    at += chunk.length;
+  }
 }
 
 /** Values that were pushed and not taken yet. */

@@ -4,7 +4,7 @@ import type { EngineTrace, Reading } from "./glue/engine.js";
 import { KinetoscopeError, asError, check, guarded } from "./errors.js";
 import { gunzipIn, Parsers, parsersFor } from "./helpers.js";
 import type { Gunzip, Helping, ParsedPiece } from "./helping.js";
-import { collect } from "./pieces.js";
+import { between, collect, gather, type Piece } from "./pieces.js";
 import type { Input, Source } from "./source.js";
 import type { PreviewSummary } from "./queries.js";
 
@@ -42,8 +42,8 @@ export interface OpenOptions<S = Source> {
    */
   kernelRules?: string | undefined;
   /**
-   * With `kinetoscope/worker`, and with helpers of `init`: how many threads parse a large trace, in addition to the one that holds it; 0
-   * for none. By default one less than there are processors, and at most 8. `kinetoscope` parses in its own thread.
+   * With `kinetoscope/worker`, and with helpers of `init`: how many threads parse a large trace, in addition to the one that holds it. By
+   * default two less than there are processors, and at most 8; with 0, no thread helps. `kinetoscope` parses in its own thread.
    */
   threads?: number | undefined;
   /**
@@ -147,6 +147,11 @@ class Feeder {
     }
   }
 
+  /** Puts the chunks of the file into pieces. */
+  pieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
+    return this.input.ownsChunks ? gather(chunks) : collect(chunks);
+  }
+
   /** Keeps no chunks: the file is read once. */
   keepNone(): void {
     this.kept = undefined;
@@ -206,68 +211,86 @@ function isGzip(head: Uint8Array): boolean {
   return head[0] === 0x1f && head[1] === 0x8b && head[2] === 8;
 }
 
-/** Feeds a reader, with threads that help if there are any. */
-class Feeding {
+/** Feeds a reader with the help of threads. */
+class Helped {
   constructor(
     private readonly reading: EngineReading<unknown>,
     private readonly feeder: Feeder,
-    private readonly gunzip: Gunzip | undefined,
-    private readonly helping: Helping | undefined,
+    private readonly helping: Helping,
     private readonly threads: number,
   ) {}
 
-  async feed(): Promise<void> {
-    const { reading, feeder, gunzip } = this;
-    const [head, chunks] = await peek(feeder.chunks());
-    if (gunzip && isGzip(head)) return this.feedGzip(chunks, gunzip);
-    feeder.keepNone();
-    return this.feedText(chunks, (chunk) => reading.feed(chunk));
-  }
-
-  private async feedGzip(chunks: AsyncIterable<Uint8Array>, gunzip: Gunzip): Promise<void> {
-    const { reading, feeder, helping } = this;
-    const inflate = helping?.inflates ? gunzipIn(helping.spawn) : gunzip;
-    let gaveUp = false;
-    async function* inflated(): AsyncGenerator<Uint8Array> {
-      try {
-        yield* inflate(chunks);
-      } catch {
-        gaveUp = true;
-      }
-    }
-    await this.feedText(inflated(), (piece) => reading.feed_text(piece));
-    if (feeder.failure) throw feeder.failure;
-    if (reading.is_full() || (!gaveUp && feeder.isComplete())) return;
-    // Damaged, truncated, with several members or trailing bytes: the engine decompresses the file itself and counts
-    // defects.
-    reading.start_over();
-    await feeder.feed(feeder.again(), (chunk) => reading.feed(chunk));
-  }
-
-  /** Feeds chunks: the first piece with `feedChunk`, then, if threads help and the format allows, pieces that were parsed. */
-  private async feedText(chunks: AsyncIterable<Uint8Array>, feedChunk: (chunk: Uint8Array) => void): Promise<void> {
-    const { reading, feeder, helping } = this;
-    if (!helping) return feeder.feed(chunks, feedChunk);
-    const starting = helping.code().then((code) => Parsers.start(helping.spawn, code, this.threads));
+  /** Feeds pieces: the first one with `feedChunk`, the others once they were parsed, if threads parse and the format allows. */
+  async feed(pieces: AsyncGenerator<Piece>, feedChunk: (chunk: Uint8Array) => void): Promise<void> {
+    const { reading, feeder } = this;
+    const starting = this.start();
     try {
-      const pieces = collect(chunks);
-      const { done, value } = await pieces.next();
-      if (done) return;
-      guarded(() => feedChunk(value));
+      const first = await pieces.next();
+      if (first.done) return;
+      const feedPiece = (piece: Piece): void => piece.forEach(feedChunk);
+      guarded(() => feedPiece(first.value));
       const parsers = reading.takes_segments?.() ? await starting : undefined;
       if (parsers) await feeder.feed(parsers.parse(pieces), (piece) => this.feedParsed(piece));
-      else await feeder.feed(pieces, feedChunk);
+      else await feeder.feed(pieces, feedPiece);
     } finally {
+      await pieces.return(undefined);
       void starting.then((parsers) => parsers?.end());
     }
   }
 
+  /** Decompresses, in a thread if the platform has none for it. */
+  inflate(chunks: AsyncIterable<Uint8Array>, gunzip: Gunzip): AsyncGenerator<Piece> {
+    const { spawn, inflates } = this.helping;
+    return inflates ? gunzipIn(spawn, chunks) : collect(gunzip(chunks));
+  }
+
+  private async start(): Promise<Parsers | undefined> {
+    const { spawn, code } = this.helping;
+    return this.threads > 0 ? Parsers.start(spawn, await code(), this.threads) : undefined;
+  }
+
   private feedParsed({ text, segment }: ParsedPiece): void {
-    const { reading } = this;
-    if (!segment) return reading.feed_text(text);
-    reading.feed_text(text.subarray(0, segment.start));
-    if (!reading.splice?.(segment.bytes)) reading.feed_text(text.subarray(segment.start, segment.end));
-    reading.feed_text(text.subarray(segment.end));
+    const feedText = (from: number, to: number): void => {
+      for (const part of between(text, from, to)) this.reading.feed_text(part);
+    };
+    if (!segment) return feedText(0, Infinity);
+    feedText(0, segment.start);
+    if (!this.reading.splice?.(segment.bytes)) feedText(segment.start, segment.end);
+    feedText(segment.end, Infinity);
+  }
+}
+
+/** Feeds a reader with a file. */
+async function feed(
+  reading: EngineReading<unknown>,
+  feeder: Feeder,
+  gunzip: Gunzip | undefined,
+  helped: Helped | undefined,
+): Promise<void> {
+  const [head, chunks] = await peek(feeder.chunks());
+  const feedFile = (chunk: Uint8Array): void => reading.feed(chunk);
+  if (!gunzip || !isGzip(head)) {
+    feeder.keepNone();
+    return helped ? helped.feed(feeder.pieces(chunks), feedFile) : feeder.feed(chunks, feedFile);
+  }
+  const feedText = (chunk: Uint8Array): void => reading.feed_text(chunk);
+  const given = { up: false };
+  if (helped) await helped.feed(until(given, helped.inflate(chunks, gunzip)), feedText);
+  else await feeder.feed(until(given, gunzip(chunks)), feedText);
+  if (feeder.failure) throw feeder.failure;
+  if (reading.is_full() || (!given.up && feeder.isComplete())) return;
+  // Damaged, truncated, with several members or trailing bytes: the engine decompresses the file itself and counts
+  // defects.
+  reading.start_over();
+  await feeder.feed(feeder.again(), feedFile);
+}
+
+/** Yields what was decompressed until that fails. */
+async function* until<T>(given: { up: boolean }, inflated: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* inflated;
+  } catch {
+    given.up = true;
   }
 }
 
@@ -290,8 +313,9 @@ export async function read<E>(
   try {
     const feeder = new Feeder(reading, input, options, gunzip);
     const threads = options.threads ?? parsersFor(helping?.processors ?? 0);
-    const helps = threads > 0 && (input.size === undefined || input.size >= LARGE);
-    await new Feeding(reading, feeder, gunzip, helps ? helping : undefined, threads).feed();
+    const isLarge = input.size === undefined || input.size >= LARGE;
+    const helps = helping && isLarge && options.threads !== 0 && (threads > 0 || helping.inflates);
+    await feed(reading, feeder, gunzip, helps ? new Helped(reading, feeder, helping, threads) : undefined);
     check(options.signal);
     feeder.reportProgress();
     ended = true;

@@ -14,6 +14,8 @@ export interface Input {
   chunks(): AsyncIterable<Uint8Array>;
   /** Whether `chunks` can be called again; if not, the bytes may have to be kept. */
   canRepeat: boolean;
+  /** Whether each chunk has a buffer of its own, which nobody else holds. */
+  ownsChunks?: boolean;
 }
 
 const SLICE = 1 << 20;
@@ -51,12 +53,8 @@ function bytes(all: Uint8Array): Input {
 
 function blob(blob: Blob): Input {
   const name = blob instanceof File ? blob.name : "blob";
-  async function* slices(): AsyncIterable<Uint8Array> {
-    for (let at = 0; at < blob.size; at += SLICE) {
-      yield new Uint8Array(await blob.slice(at, at + SLICE).arrayBuffer());
-    }
-  }
-  return { name, size: blob.size, chunks: slices, canRepeat: true };
+  // Slices take four times as long in Chromium.
+  return { name, size: blob.size, chunks: () => read(blob.stream()), canRepeat: true, ownsChunks: true };
 }
 
 function once(name: string, size: number | undefined, stream: ReadableStream<Uint8Array>): Input {

@@ -1,6 +1,6 @@
 //! Runs of several ranks: time and memory against limits, and next to HTA on the same traces.
 
-use super::{Figures, once, path, program};
+use super::{Figures, once, path, program, python};
 use crate::native;
 use crate::shell::{Failure, run, target};
 use std::fs;
@@ -101,41 +101,25 @@ fn summaries(faults: &mut Vec<String>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What HTA does with a folder of traces: its breakdown of time and its overlap of communication.
-const HTA: &str = "import sys\nfrom hta.trace_analysis import TraceAnalysis\n\
-    analysis = TraceAnalysis(trace_dir=sys.argv[1])\n\
-    analysis.get_temporal_breakdown(visualize=False)\nanalysis.get_comm_comp_overlap(visualize=False)\n";
-
 /// Measures HTA, from the package `traceinsight`, next to `kinetoscope ranks`, on the same 8 ranks in turn.
 fn next_to_hta() -> Result<(), Failure> {
     let folder = generated(8, 200_000)?;
-    let environment = target().join("bench").join("hta");
-    let python = environment.join("bin/python");
-    if !python.exists() {
-        run(Command::new("python3").args(["-m", "venv", &path(&environment)?]))?;
-        run(Command::new(&python).args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "traceinsight==0.6.1",
-            "pandas<3",
-        ]))?;
-    }
-    let script = environment.join("measure.py");
-    fs::write(&script, HTA).map_err(|e| e.to_string())?;
-    let (python, script, traces) = (path(&python)?, path(&script)?, path(&folder)?);
+    let (hta, traces) = (python::hta()?, path(&folder)?);
+    let analyses = ["get_temporal_breakdown", "get_comm_comp_overlap"];
+    let command: Vec<&str> = hta.iter().map(String::as_str).chain(analyses).chain([&*traces]).collect();
     let mut ratios = Vec::new();
     let (mut theirs, mut ours) = ((0.0, 0), (0.0, 0));
     for _ in 0..3 {
-        theirs = once(&python, &[&script, &traces])?;
+        theirs = once(command[0], &command[1..])?;
         ours = once(&program("kinetoscope"), &["ranks", &traces])?;
         ratios.push(theirs.0 / ours.0);
     }
     let what = format!("8 ranks × 200000 events, {} MB as .json.gz", size(&folder));
     println!(
-        "| {what} | HTA 0.6.1: load, temporal breakdown, overlap | {:.2} s | {} MB |",
-        theirs.0, theirs.1
+        "| {what} | HTA {}: load, temporal breakdown, overlap | {:.2} s | {} MB |",
+        python::HTA_VERSION,
+        theirs.0,
+        theirs.1
     );
     println!("| the same | `kinetoscope ranks` | {:.2} s | {} MB |", ours.0, ours.1);
     println!("| | ratio of times, median of 3 pairs | {:.1} | |", super::median(&mut ratios));

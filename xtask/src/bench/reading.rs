@@ -20,7 +20,7 @@ pub(super) fn plain(trace: &Path) -> Result<(), Failure> {
 }
 
 /// Writes the text of a trace next to it.
-fn unpacked(trace: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn unpacked(trace: &Path) -> Result<PathBuf, Failure> {
     let text = trace.with_file_name("unpacked.json");
     let out = fs::File::create(&text).map_err(|e| e.to_string())?;
     crate::shell::run(Command::new("gzip").arg("-dc").arg(trace).stdout(out))?;
