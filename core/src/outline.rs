@@ -77,7 +77,8 @@ impl Outline {
         self.all.add(&later.all);
         self.groups.append(&later.groups, &names);
         for (track, total) in later.tracks.all().iter().zip(&later.by_track) {
-            self.track(track.among(&names)).add(total);
+            let at = self.track(track.among(&names));
+            self.by_track[at].add(total);
         }
         for &(process, thread, name) in &later.given {
             self.give((process.among(&names), thread.map(|id| id.among(&names)), name.among(&names)));
@@ -86,13 +87,13 @@ impl Outline {
         self.has_timeless |= later.has_timeless;
     }
 
-    /// The total of a track.
-    fn track(&mut self, track: Track) -> &mut Total {
+    /// The index of a track.
+    fn track(&mut self, track: Track) -> usize {
         let at = self.tracks.intern(track).0 as usize;
         if at == self.by_track.len() {
             self.by_track.push(Total::default());
         }
-        &mut self.by_track[at]
+        at
     }
 
     /// Sets the name of a process or thread.

@@ -77,7 +77,7 @@ fn number(cell: &Cell) -> i64 {
 
 fn string(cell: &Cell) -> String {
     match cell {
-        Cell::Text(text) => text.to_string(),
+        Cell::Text(text) => text.clone(),
         other => panic!("{other:?} is no text"),
     }
 }

@@ -47,16 +47,12 @@ impl Outline {
             let category = table.layout(row).cat.unwrap_or(NameId::EMPTY);
             let group = (ids.of(&mut outline, category), ids.of(&mut outline, table.name_id(row)));
             outline.groups.add(group, &total);
-            let track = tracks[table.track_id(row).0 as usize];
-            match track {
-                Some(at) => outline.by_track[at].add(&total),
-                None => {
-                    let own = table.track(row);
-                    let [pid, tid] = [own.pid, own.tid].map(|id| ids.of(&mut outline, id));
-                    outline.track(Track { pid, tid, ..own }).add(&total);
-                    tracks[table.track_id(row).0 as usize] = outline.by_track.len().checked_sub(1);
-                }
-            }
+            let track = *tracks[table.track_id(row).0 as usize].get_or_insert_with(|| {
+                let own = table.track(row);
+                let [pid, tid] = [own.pid, own.tid].map(|id| ids.of(&mut outline, id));
+                outline.track(Track { pid, tid, ..own })
+            });
+            outline.by_track[track].add(&total);
             if table.ph(row) == b'M' {
                 outline.give_names(table, row, &mut ids);
             }

@@ -17,6 +17,7 @@ use crate::diagnostics::Diagnostics;
 use crate::table::events::Table;
 use crate::table::packed::PackedTable;
 use crate::varints::{Reader, Writer};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -31,7 +32,7 @@ pub struct Segment {
 
 #[derive(Clone, Debug)]
 enum Events {
-    Parsed(Table),
+    Parsed(Box<Table>),
     /// The bytes of a [`PackedTable`] with this many events from this position on.
     Packed {
         bytes: Vec<u8>,
@@ -126,7 +127,7 @@ impl Segment {
     /// The events as a table of their own.
     pub(crate) fn into_table(self) -> Table {
         match self.events {
-            Events::Parsed(table) => table,
+            Events::Parsed(table) => *table,
             Events::Packed { .. } => {
                 let mut table = Table::default();
                 self.append_to(&mut table);
@@ -162,7 +163,7 @@ impl Segment {
             }
             at = next;
         }
-        (at > start).then_some(Segment { events: Events::Parsed(table), diagnostics, start, end })
+        (at > start).then_some(Segment { events: Events::Parsed(Box::new(table)), diagnostics, start, end })
     }
 }
 

@@ -24,7 +24,7 @@ export async function* collect(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   if (filled > 0) yield [piece.subarray(0, filled)];
 }
 
-/** Puts chunks into pieces without a copy. Each chunk must have a buffer of its own, which nobody else holds. */
+/** Puts chunks into pieces without a copy. Each chunk must be the only view of its buffer. */
 export async function* gather(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
   let piece: Piece = [];
   let size = 0;

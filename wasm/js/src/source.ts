@@ -14,7 +14,7 @@ export interface Input {
   chunks(): AsyncIterable<Uint8Array>;
   /** Whether `chunks` can be called again; if not, the bytes may have to be kept. */
   canRepeat: boolean;
-  /** Whether each chunk has a buffer of its own, which nobody else holds. */
+  /** Whether each chunk is the only view of its buffer. */
   ownsChunks?: boolean;
 }
 
