@@ -144,8 +144,9 @@ fn damaged_segments_are_refused_or_spliced() {
                     reader.feed(before).expect("the beginning of a trace");
                     spliced += usize::from(reader.splice(&segment));
                     let (table, _) = reader.finish().expect("a trace");
-                    let values = table.rows().flat_map(|row| table.all_fields(row).map(|(_, value)| value));
-                    assert!(values.map(|value| value.as_i64()).count() > 0 || table.is_empty());
+                    for value in table.rows().flat_map(|row| table.all_fields(row)).map(|field| field.1) {
+                        let _ = value.as_i64();
+                    }
                 }
             }
         }
