@@ -127,6 +127,8 @@ test("a trace is read without helpers that cannot be started", async () => {
   const alone = await read(() => text, { threads: 0 });
   const fails = {
     "a platform without threads": { spawn: () => assert.fail("no threads"), inflates: false },
+    "a platform without threads, which decompresses": { spawn: () => assert.fail("no threads"), inflates: true },
+    "a thread that ends, which decompresses": { spawn: (onResult, onFailure) => failing(onFailure), inflates: true },
     "a thread that ends": { spawn: (onResult, onFailure) => failing(onFailure), inflates: false },
     "another engine": {
       code: async () => new WebAssembly.Module(Buffer.from("0061736d01000000", "hex")),

@@ -17,8 +17,8 @@ struct Passed {
     events: usize,
 }
 
-/// The number of events after which those outside of the window are removed.
-const RESTRICT_EVERY: usize = 1 << 20;
+/// The fewest events after which those outside of the window are removed.
+const LEAST_EVENTS: usize = 1 << 13;
 
 /// Reads the events that overlap a window, from the text of which the [`Outline`] was read.
 ///
@@ -54,7 +54,7 @@ impl WindowReader {
             passed: outside.map(|b| Passed { range: b.range.clone(), events: b.events }).collect(),
             offset: 0,
             skip: 0,
-            restrict_at: RESTRICT_EVERY,
+            restrict_at: LEAST_EVENTS,
         }
     }
 
@@ -114,7 +114,8 @@ impl WindowReader {
     fn restrict(&mut self) {
         let window = self.window;
         self.text.retain(|table| restrict(table, window));
-        self.restrict_at = self.text.table().len() + RESTRICT_EVERY;
+        // Doubling keeps the cost linear.
+        self.restrict_at = self.text.table().len() * 2 + LEAST_EVENTS;
     }
 
     /// Ends the text. The times of the table count from the start of the complete recording.

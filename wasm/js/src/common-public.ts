@@ -2,7 +2,7 @@
 
 export type { CompareOptions } from "./compare-options.js";
 export { KinetoscopeError, type ErrorCode } from "./errors.js";
-export type { OpenOptions, Progress } from "./read.js";
+export type { OpenOptions, Progress } from "./open-options.js";
 export type { SummarizeOptions } from "./ranks.js";
 export type {
   MergeOptions,

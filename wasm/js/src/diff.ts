@@ -4,7 +4,7 @@ import { EngineComparison } from "./glue/engine.js";
 import { Comparison } from "./comparison.js";
 import { check, guarded, using } from "./errors.js";
 import { compareOptions, sidesOf, type CompareOptions } from "./compare-options.js";
-import type { Progress } from "./read.js";
+import type { Progress } from "./open-options.js";
 import type { Reader } from "./ranks.js";
 import { bytesOr } from "./small-file.js";
 

@@ -2,7 +2,7 @@
 // worker has no engine, so this file imports none.
 
 import { KinetoscopeError } from "./errors.js";
-import type { OpenOptions } from "./read.js";
+import type { OpenOptions } from "./open-options.js";
 
 function refused(what: string, expected: string, value: unknown): KinetoscopeError {
   const shown = typeof value === "string" ? JSON.stringify(value) : String(value);

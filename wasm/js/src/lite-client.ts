@@ -4,7 +4,8 @@ import { Reading } from "./glue/lite.js";
 import { liteOptions } from "./given.js";
 import { LiteTrace } from "./lite-trace.js";
 import { inputOf, openEach, type Platform } from "./open.js";
-import { read, type OpenOptions } from "./read.js";
+import type { OpenOptions } from "./open-options.js";
+import { read } from "./read.js";
 
 /** Options of `open`. */
 export type LiteOptions = Omit<OpenOptions, "executionTrace" | "threads">;

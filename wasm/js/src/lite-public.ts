@@ -15,5 +15,5 @@ export type {
   TracksOptions,
   TracksRow,
 } from "./queries.js";
-export type { Progress } from "./read.js";
+export type { Progress } from "./open-options.js";
 export type { Source } from "./source.js";

@@ -1,7 +1,7 @@
 // What every engine's `open` does, independent of the platform.
 
 import { check, KinetoscopeError } from "./errors.js";
-import type { Reader } from "./read.js";
+import type { Reader } from "./open-options.js";
 import type { Input } from "./source.js";
 
 /** The parts that depend on the platform. */

@@ -3,7 +3,7 @@
 import type { CompareOptions } from "./compare-options.js";
 import type { RanksNoteRow } from "./queries.js";
 import type { SummarizeOptions } from "./ranks.js";
-import type { Progress } from "./read.js";
+import type { Progress } from "./open-options.js";
 import type { MergeOptions, RunProgress, SourceNote } from "./run-options.js";
 import type { WireError } from "./wire-error.js";
 

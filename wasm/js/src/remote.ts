@@ -6,7 +6,7 @@ import { Held } from "./held.js";
 import type { Method, Opened, WireSource } from "./protocol.js";
 import { openOptions } from "./given.js";
 import { METHODS } from "./methods.js";
-import type { OpenOptions } from "./read.js";
+import type { OpenOptions } from "./open-options.js";
 import { createRemoteDiff, type RemoteDiff } from "./remote-diff.js";
 import { createRemoteRanks, type RemoteRanks } from "./remote-run.js";
 import { createRemoteTrend } from "./remote-trend.js";

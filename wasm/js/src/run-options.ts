@@ -1,6 +1,6 @@
 // The options of what concerns several ranks, and the progress of reading them.
 
-import type { OpenOptions } from "./read.js";
+import type { OpenOptions } from "./open-options.js";
 import type { RanksKind, RanksOptions } from "./queries.js";
 
 /** The state of reading a run. */

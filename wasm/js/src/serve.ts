@@ -7,7 +7,7 @@ import type { Port } from "./helping.js";
 import type { Opened, OpenedRun, Reply, Request, WireSource } from "./protocol.js";
 import type { Run } from "./run.js";
 import type { Source } from "./source.js";
-import type { Progress } from "./read.js";
+import type { Progress } from "./open-options.js";
 import type { RunProgress } from "./run-options.js";
 import type { Trace } from "./trace.js";
 import type { Exports } from "./queries.js";

@@ -1,7 +1,7 @@
 // Files that are read at once: histories, summaries of ranks (`KSUM`) and profiles (`KPRF`).
 
 import { KinetoscopeError } from "./errors.js";
-import { peek } from "./read.js";
+import { peek } from "./feeder.js";
 import type { Input } from "./source.js";
 
 /** The largest file that is read at once, in bytes. */

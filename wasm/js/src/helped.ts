@@ -1,0 +1,57 @@
+// Feeds the bytes of a source to a reader with the help of threads.
+
+import { guarded } from "./errors.js";
+import type { Feeder } from "./feeder.js";
+import { gunzipIn, Parsers } from "./helpers.js";
+import type { Gunzip, Helping, ParsedPiece } from "./helping.js";
+import type { EngineReading } from "./open-options.js";
+import { between, collect, type Piece } from "./pieces.js";
+
+/** Feeds a reader with the help of threads. */
+export class Helped {
+  constructor(
+    private readonly reading: EngineReading<unknown>,
+    private readonly feeder: Feeder,
+    private readonly helping: Helping,
+    private readonly threads: number,
+  ) {}
+
+  /** Feeds pieces: the first one with `feedChunk`, the others once they were parsed, if threads parse and the format allows. */
+  async feed(pieces: AsyncGenerator<Piece>, feedChunk: (chunk: Uint8Array) => void): Promise<void> {
+    const { reading, feeder } = this;
+    const starting = this.start();
+    try {
+      const first = await pieces.next();
+      if (first.done) return;
+      const feedPiece = (piece: Piece): void => piece.forEach(feedChunk);
+      guarded(() => feedPiece(first.value));
+      const parsers = reading.takes_segments?.() ? await starting : undefined;
+      if (parsers) await feeder.feed(parsers.parse(pieces), (piece) => this.feedParsed(piece));
+      else await feeder.feed(pieces, feedPiece);
+    } finally {
+      await pieces.return(undefined);
+      void starting.then((parsers) => parsers?.end());
+    }
+  }
+
+  /** Decompresses, in a thread if the platform has none for it. */
+  inflate(chunks: AsyncIterable<Uint8Array>, gunzip: Gunzip): AsyncGenerator<Piece> {
+    const { spawn, inflates } = this.helping;
+    return inflates ? gunzipIn(spawn, chunks) : collect(gunzip(chunks));
+  }
+
+  private async start(): Promise<Parsers | undefined> {
+    const { spawn, code } = this.helping;
+    return this.threads > 0 ? Parsers.start(spawn, await code(), this.threads) : undefined;
+  }
+
+  private feedParsed({ text, segment }: ParsedPiece): void {
+    const feedText = (from: number, to: number): void => {
+      for (const part of between(text, from, to)) this.reading.feed_text(part);
+    };
+    if (!segment) return feedText(0, Infinity);
+    feedText(0, segment.start);
+    if (!this.reading.splice?.(segment.bytes)) feedText(segment.start, segment.end);
+    feedText(segment.end, Infinity);
+  }
+}
