@@ -150,7 +150,7 @@ fn damaged_segments_are_refused_or_spliced() {
                 }
             }
         }
-        assert!(Segment::decode(encoded[..at].to_vec()).is_none_or(|segment| segment.len() > 0));
+        assert!(Segment::decode(encoded[..at].to_vec()).is_none_or(|segment| !segment.is_empty()));
     }
     assert!(refused > 100 && spliced > 100, "{refused} refused, {spliced} spliced");
 }
