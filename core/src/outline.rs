@@ -24,6 +24,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use total::Totals;
 
+/// The number of names that are distinguished. Events with further names are summed by category.
+const MOST_NAMES: usize = 1 << 18;
+
 /// A segment of the text, and the times of its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Block {
@@ -73,18 +76,32 @@ impl Outline {
 
     /// Adds what comes later in the trace.
     fn append(&mut self, later: &Outline) {
-        let names: Vec<NameId> = later.names.iter().map(|(_, text)| self.names.intern(text)).collect();
         self.all.add(&later.all);
-        self.groups.append(&later.groups, &names);
-        for (track, total) in later.tracks.all().iter().zip(&later.by_track) {
-            let at = self.track(track.among(&names));
+        let names: Vec<Option<NameId>> =
+            later.names.iter().map(|(_, text)| self.distinguished(text)).collect();
+        for &(category, name, ref total) in later.groups.iter() {
+            let category = self.names.intern(later.names.get(category));
+            self.groups.add((category, names[name.0 as usize]), total);
+        }
+        self.groups.merged += later.groups.merged;
+        for (&track, total) in later.tracks.all().iter().zip(&later.by_track) {
+            let [pid, tid] = [track.pid, track.tid].map(|id| self.names.intern(later.names.get(id)));
+            let at = self.track(Track { pid, tid, ..track });
             self.by_track[at].add(total);
         }
         for &(process, thread, name) in &later.given {
-            self.give((process.among(&names), thread.map(|id| id.among(&names)), name.among(&names)));
+            let mut id = |id| self.names.intern(later.names.get(id));
+            let given = (id(process), thread.map(&mut id), id(name));
+            self.give(given);
         }
         self.marked = self.marked.or(later.marked);
         self.has_timeless |= later.has_timeless;
+    }
+
+    /// The id of a name of events; `None` if it is new and there are too many.
+    fn distinguished(&mut self, name: &str) -> Option<NameId> {
+        let has_space = self.names.len() < MOST_NAMES;
+        self.names.find(name).or_else(|| has_space.then(|| self.names.intern(name)))
     }
 
     /// The index of a track.

@@ -219,6 +219,26 @@ fn generated(events: u64) -> Vec<u8> {
     text
 }
 
+/// Names beyond the first 2^18 are summed by category, so that memory does not grow with them.
+#[test]
+fn too_many_names_are_summed_by_category() {
+    let event = |at: usize| {
+        format!("{{\"ph\":\"X\",\"cat\":\"c\",\"name\":\"n{at}\",\"pid\":1,\"tid\":1,\"ts\":{at},\"dur\":1}}")
+    };
+    let events: Vec<String> = (0..300_000).map(event).collect();
+    let text = format!("[{}]", events.join(","));
+    for length in [1 << 16, 1 << 20] {
+        let (outline, _) = outline(text.as_bytes(), length).expect("an outline");
+        let names = rows_of(&outline, "name");
+        let merged = names[&("c".to_owned(), String::new())];
+        assert_eq!(outline.merged_names(), merged.events as u64);
+        assert!((30_000..40_000).contains(&merged.events), "{merged:?}");
+        assert_eq!(names.len() as i64 - 1 + merged.events, 300_000);
+        let all = rows_of(&outline, "category")[&("c".to_owned(), String::new())];
+        assert_eq!((all.events, all.ns), (300_000, 300_000_000));
+    }
+}
+
 /// A window of a twentieth needs about a twentieth of the text.
 #[test]
 fn a_window_of_a_usual_trace_needs_a_small_part_of_the_text() {

@@ -45,7 +45,7 @@ impl Outline {
             outline.all.add(&total);
             outline.has_timeless |= is_timeless(table, row);
             let category = table.layout(row).cat.unwrap_or(NameId::EMPTY);
-            let group = (ids.of(&mut outline, category), ids.of(&mut outline, table.name_id(row)));
+            let group = (ids.of(&mut outline, category), Some(ids.of(&mut outline, table.name_id(row))));
             outline.groups.add(group, &total);
             let track = *tracks[table.track_id(row).0 as usize].get_or_insert_with(|| {
                 let own = table.track(row);

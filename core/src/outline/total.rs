@@ -55,9 +55,6 @@ impl Total {
     }
 }
 
-/// The number of names that are distinguished. Events with further names are summed by category.
-const MOST_NAMES: usize = 1 << 18;
-
 /// Sums by category and name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
@@ -68,35 +65,18 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Adds events of a category and a name.
-    pub(super) fn add(&mut self, (category, name): (NameId, NameId), total: &Total) {
-        let next = self.groups.len();
-        let key = |name: NameId| (i64::from(category.0), i64::from(name.0));
-        let at = match self.index.get(key(name)) {
-            Some(at) => at as usize,
-            None if next < MOST_NAMES => self.insert(key(name), (category, name)),
-            None => {
-                self.merged += total.events;
-                let known = self.index.get(key(NameId::EMPTY)).map(|at| at as usize);
-                known.unwrap_or_else(|| self.insert(key(NameId::EMPTY), (category, NameId::EMPTY)))
-            }
-        };
-        self.groups[at].2.add(total);
-    }
-
-    fn insert(&mut self, key: (i64, i64), (category, name): (NameId, NameId)) -> usize {
-        let at = self.groups.len();
-        self.index.set(key, at as u32);
-        self.groups.push((category, name, Total::default()));
-        at
-    }
-
-    /// Adds the sums of a later part, whose names are these here.
-    pub(super) fn append(&mut self, later: &Totals, names: &[NameId]) {
-        self.merged += later.merged;
-        for (category, name, total) in &later.groups {
-            self.add((category.among(names), name.among(names)), total);
+    /// Adds events of a category and a name; `None` if the name is not distinguished.
+    pub(super) fn add(&mut self, (category, name): (NameId, Option<NameId>), total: &Total) {
+        if name.is_none() {
+            self.merged += total.events;
         }
+        let name = name.unwrap_or(NameId::EMPTY);
+        let next = self.groups.len() as u32;
+        let at = self.index.of((i64::from(category.0), i64::from(name.0)), next);
+        if at == next {
+            self.groups.push((category, name, Total::default()));
+        }
+        self.groups[at as usize].2.add(total);
     }
 
     /// Every category and name with its sums.

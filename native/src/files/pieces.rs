@@ -28,7 +28,7 @@ pub struct Progress {
 }
 
 /// The size of a piece of text, in bytes. What the segments have in common is parsed again in each.
-pub(super) const PIECE_BYTES: usize = 2 << 20;
+const PIECE_BYTES: usize = 2 << 20;
 
 /// The number of bytes that are read from the input at once.
 const READ_BYTES: usize = 256 << 10;

@@ -30,7 +30,10 @@ export class Helped {
       else await feeder.feed(pieces, feedPiece);
     } finally {
       await pieces.return(undefined);
-      void starting.then((parsers) => parsers?.end());
+      void starting.then(
+        (parsers) => parsers?.end(),
+        () => undefined,
+      );
     }
   }
 

@@ -28,11 +28,11 @@ async function feed(
     return helped ? helped.feed(feeder.pieces(chunks), feedFile) : feeder.feed(chunks, feedFile);
   }
   const feedText = (chunk: Uint8Array): void => reading.feed_text(chunk);
-  const given = { up: false };
-  if (helped) await helped.feed(until(given, helped.inflate(chunks, gunzip)), feedText);
-  else await feeder.feed(until(given, gunzip(chunks)), feedText);
+  const inflating = { failed: false };
+  if (helped) await helped.feed(until(inflating, helped.inflate(chunks, gunzip)), feedText);
+  else await feeder.feed(until(inflating, gunzip(chunks)), feedText);
   if (feeder.failure) throw feeder.failure;
-  if (reading.is_full() || (!given.up && feeder.isComplete())) return;
+  if (reading.is_full() || (!inflating.failed && feeder.isComplete())) return;
   // Damaged, truncated, with several members or trailing bytes: the engine decompresses the file itself and counts
   // defects.
   reading.start_over();
@@ -40,11 +40,11 @@ async function feed(
 }
 
 /** Yields what was decompressed until that fails. */
-async function* until<T>(given: { up: boolean }, inflated: AsyncIterable<T>): AsyncGenerator<T> {
+async function* until<T>(inflating: { failed: boolean }, inflated: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* inflated;
   } catch {
-    given.up = true;
+    inflating.failed = true;
   }
 }
 
