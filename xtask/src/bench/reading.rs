@@ -5,17 +5,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Measures the summary of the text, which is not compressed.
+/// What is measured of the text: the summary, the totals, and the summary of half a second.
+const COMMANDS: [&[&str]; 3] = [&["summary"], &["outline"], &["summary", "--window", "5s..5.5s"]];
+
+/// Measures commands that read the text, which is not compressed.
 pub(super) fn plain(trace: &Path) -> Result<(), Failure> {
     let text = unpacked(trace)?;
     let bytes = fs::metadata(&text).map_err(|e| e.to_string())?.len();
-    let summary = measure(&program("kinetoscope"), &["summary", &path(&text)?])?;
-    println!(
-        "| the same as .json | `kinetoscope summary`; {:.2} GB/s | {:.2} s | {} MB |",
-        bytes as f64 / summary.seconds / 1e9,
-        summary.seconds,
-        summary.megabytes
-    );
+    let file = path(&text)?;
+    for command in COMMANDS {
+        let arguments = [command, &[&file]].concat();
+        let ended = measure(&program("kinetoscope"), &arguments)?;
+        println!(
+            "| the same as .json | `kinetoscope {}`; {:.2} GB/s | {:.2} s | {} MB |",
+            command.join(" "),
+            bytes as f64 / ended.seconds / 1e9,
+            ended.seconds,
+            ended.megabytes
+        );
+    }
     fs::remove_file(&text).map_err(|e| e.to_string())
 }
 
