@@ -78,8 +78,7 @@ impl OutlineReader {
     /// Takes the events that were read as text.
     fn fold(&mut self) -> Result<(), Error> {
         if self.text.is_binary() || self.text.table().metadata.source != Source::Chrome {
-            let reason = "an outline is of a Chrome trace: this is another format, which is read as a whole";
-            return Err(Error::Unfit(reason.to_string()));
+            return Err(unfit());
         }
         if !self.text.table().is_empty() {
             let outline = Outline::of(self.text.table());
@@ -97,9 +96,16 @@ impl OutlineReader {
         let OutlineReader { text, mut outline, .. } = self;
         let (table, diagnostics) = text.finish()?;
         if table.metadata.source != Source::Chrome {
-            return Err(Error::Unfit("an outline is of a Chrome trace".to_string()));
+            return Err(unfit());
         }
         outline.append(&Outline::of(&table));
         Ok((outline, diagnostics))
     }
+}
+
+/// The error for other formats.
+fn unfit() -> Error {
+    Error::Unfit(
+        "an outline is of a Chrome trace: this is another format, which is read as a whole".to_string(),
+    )
 }

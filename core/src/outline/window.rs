@@ -1,21 +1,13 @@
 //! The events of a window of time, which a second pass reads.
 
-use super::Outline;
 use super::total::is_timeless;
+use super::{Block, Outline};
 use crate::diagnostics::Diagnostics;
 use crate::error::Error;
 use crate::read::limits::Limits;
 use crate::table::events::{Row, Table};
 use crate::trace::TextReader;
 use alloc::vec::Vec;
-use core::ops::Range;
-
-/// A part of the text without events in the window.
-#[derive(Clone, Debug)]
-struct Passed {
-    range: Range<u64>,
-    events: usize,
-}
 
 /// The fewest events after which those outside of the window are removed.
 const LEAST_EVENTS: usize = 1 << 13;
@@ -31,8 +23,8 @@ pub struct WindowReader {
     window: (i64, i64),
     /// The start of the recording in ns after the base.
     start_ns: i64,
-    /// The parts that are passed over, the last one first.
-    passed: Vec<Passed>,
+    /// The blocks without events in the window, which are passed over, the last one first.
+    passed: Vec<Block>,
     /// The number of bytes of text so far.
     offset: u64,
     /// The number of following bytes that are ignored.
@@ -51,7 +43,7 @@ impl WindowReader {
             text: TextReader::new(limits),
             window,
             start_ns,
-            passed: outside.map(|b| Passed { range: b.range.clone(), events: b.events }).collect(),
+            passed: outside.cloned().collect(),
             offset: 0,
             skip: 0,
             restrict_at: LEAST_EVENTS,
@@ -99,9 +91,9 @@ impl WindowReader {
         Ok(())
     }
 
-    /// Passes over the next part, if it begins here.
+    /// Passes over the next block, if it begins here.
     fn pass_over(&mut self) {
-        let Some(Passed { range, events }) = self.passed.pop_if(|next| next.range.start <= self.offset)
+        let Some(Block { range, events, .. }) = self.passed.pop_if(|next| next.range.start <= self.offset)
         else {
             return;
         };

@@ -126,17 +126,37 @@ pub(crate) fn add_text(
     width: Option<usize>,
     several: bool,
 ) {
-    if !text.is_empty() {
-        text.push('\n');
+    if answer.text.is_none() {
+        return add_rows(text, (name, &answer.rows), format, width, several);
     }
-    if several && answer.text.is_none() {
+    separate(text);
+    text.push_str(&if format == Format::Md { answer.rows.to_markdown() } else { answer.to_text() });
+}
+
+/// Appends rows as a table.
+pub(crate) fn add_rows(
+    text: &mut String,
+    (name, rows): (&str, &Rows),
+    format: Format,
+    width: Option<usize>,
+    several: bool,
+) {
+    separate(text);
+    if several {
         let _ = writeln!(text, "{name}");
     }
     text.push_str(&match width {
-        _ if format == Format::Md => answer.rows.to_markdown(),
-        Some(width) if answer.text.is_none() => terminal::fitted(&answer.rows, width),
-        _ => answer.to_text(),
+        _ if format == Format::Md => rows.to_markdown(),
+        Some(width) => terminal::fitted(rows, width),
+        None => rows.to_text(),
     });
+}
+
+/// Appends an empty line before the next table.
+fn separate(text: &mut String) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
 }
 
 /// Appends rows as CSV. With several traces, the first column is the name of the trace, and the header is written once.

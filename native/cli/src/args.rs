@@ -2,6 +2,7 @@
 
 mod compare;
 mod input;
+mod outline;
 mod ranks;
 
 use crate::failure::Failure;
@@ -9,7 +10,6 @@ use crate::progress::Reading;
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use input::{execution_trace, extent, kernel_rules, torch_version};
-use kinetoscope_core::outline::COLUMNS;
 use kinetoscope_core::queries::options::{Opt, Options, Takes};
 use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, Kind, QUERIES, Query};
@@ -106,7 +106,7 @@ fn subcommands() -> impl Iterator<Item = Command> {
         .iter()
         .chain(COMPARISONS)
         .map(query_command)
-        .chain([outline(), compare::trend(), ranks::summarize(), ranks::merge(), export, repair])
+        .chain([outline::outline(), compare::trend(), ranks::summarize(), ranks::merge(), export, repair])
         .chain(page_commands())
         .chain(exports(Kind::Edit).map(|e| export_command(e, "")))
         .chain([
@@ -159,33 +159,6 @@ fn query_command(query: &Query) -> Command {
         .args(query.options.iter().map(option_arg));
     let command = answer_args(command.next_help_heading("Output"), true);
     if query.name == "check" { compare::with_budgets(command) } else { command }
-}
-
-/// The command that prints exact totals of traces of any size.
-fn outline() -> Command {
-    let examples = examples("outline", &["huge.pt.trace.json.gz", "huge.json --row-limit 50 --format csv"]);
-    Command::new("outline")
-        .about("Prints exact totals of a trace that may not fit into memory")
-        .long_about(
-            "Prints exact totals of a Chrome trace of any size: by category, track and name.\n\nThe trace is read once, and memory does not \
-             grow with its events. Other commands read a part of such a trace with --window.",
-        )
-        .after_long_help(format!("{}{examples}", columns(COLUMNS)))
-        .after_help(examples)
-        .arg(
-            Arg::new("row-limit")
-                .long("row-limit")
-                .value_name("N")
-                .value_parser(value_parser!(usize))
-                .help("At most this many rows of each kind [default: 10 in a table, all elsewhere]"),
-        )
-        .next_help_heading("Output")
-        .args([
-            traces(true),
-            format_arg("The output format"),
-            output("Write to this file instead of standard output"),
-            strict(),
-        ])
 }
 
 /// Columns with their JSON keys.

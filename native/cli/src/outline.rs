@@ -1,6 +1,6 @@
 //! The command `outline`.
 
-use crate::answer::{add_csv, report_partial};
+use crate::answer::{add_csv, add_rows, report_partial};
 use crate::args::{self, Files, Format};
 use crate::destinations::Inputs;
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
@@ -11,7 +11,6 @@ use clap::ArgMatches;
 use kinetoscope::files::sources;
 use kinetoscope_core::diagnostics::Severity;
 use kinetoscope_core::report::document::Document;
-use std::fmt::Write;
 
 /// The number of rows of each kind in a table.
 const ROWS: usize = 10;
@@ -52,16 +51,7 @@ pub(crate) fn outline(matches: &ArgMatches) -> Result<u8, Failure> {
         match format {
             Format::Json => document.add_outline(&name, &outline, &diagnostics, &rows),
             Format::Csv => add_csv(&mut text, &name, rows, several),
-            _ => {
-                if several {
-                    let _ = writeln!(text, "{name}");
-                }
-                text.push_str(&match width {
-                    _ if format == Format::Md => rows.to_markdown(),
-                    Some(width) => terminal::fitted(&rows, width),
-                    None => rows.to_text(),
-                });
-            }
+            _ => add_rows(&mut text, (&name, &rows), format, width, several),
         }
     }
     if format == Format::Json && !document.is_empty() {

@@ -3,7 +3,7 @@
 import { asError, check, guarded } from "./errors.js";
 import type { Gunzip } from "./helping.js";
 import type { EngineReading, ReadOptions } from "./open-options.js";
-import { collect, gather, type Piece } from "./pieces.js";
+import { collect, gather, joined, type Piece } from "./pieces.js";
 import type { PreviewSummary } from "./queries.js";
 import type { Input } from "./source.js";
 
@@ -103,15 +103,8 @@ export class Feeder {
   }
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
-}
-
 function lastBytes(before: Uint8Array, chunk: Uint8Array): Uint8Array<ArrayBuffer> {
-  return chunk.length >= 4 ? chunk.slice(-4) : joined(before, chunk).slice(-4);
+  return chunk.length >= 4 ? chunk.slice(-4) : joined([before, chunk]).slice(-4);
 }
 
 /** Returns the first bytes of some chunks, and all of the chunks. */
@@ -123,7 +116,7 @@ export async function peek(iterable: AsyncIterable<Uint8Array>): Promise<[Uint8A
     const { done, value } = await chunks.next();
     if (done) break;
     first.push(value);
-    head = joined(head, value.subarray(0, HEAD)).slice(0, HEAD);
+    head = joined([head, value.subarray(0, HEAD)]).slice(0, HEAD);
   }
   async function* all(): AsyncGenerator<Uint8Array> {
     try {

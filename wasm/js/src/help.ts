@@ -8,7 +8,8 @@ import { buffersOf, joined, Queue, type gather, type Piece } from "./pieces.js";
 import { toWire } from "./wire-error.js";
 
 function parsed(text: Piece): ParsedPiece {
-  const found = guarded(() => parse_segment(joined(text)));
+  const [only, ...others] = text;
+  const found = guarded(() => parse_segment(only && others.length === 0 ? only : joined(text)));
   if (!found) return { text, segment: undefined };
   const segment = { start: found.start(), end: found.end(), bytes: found.encode() as Uint8Array<ArrayBuffer> };
   found.free();

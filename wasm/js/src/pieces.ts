@@ -42,13 +42,11 @@ export async function* gather(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
 /** Returns the buffers of a piece. */
 export const buffersOf = (piece: Piece): ArrayBuffer[] => piece.map(({ buffer }) => buffer);
 
-/** Returns all bytes of a piece. */
-export function joined(piece: Piece): Uint8Array<ArrayBuffer> {
-  const [first] = piece;
-  if (first && piece.length === 1) return first;
-  const all = new Uint8Array(piece.reduce((size, { length }) => size + length, 0));
+/** Returns a copy of all bytes of some chunks. */
+export function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(chunks.reduce((size, { length }) => size + length, 0));
   let at = 0;
-  for (const chunk of piece) {
+  for (const chunk of chunks) {
     all.set(chunk, at);
     at += chunk.length;
   }

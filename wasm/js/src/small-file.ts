@@ -2,6 +2,7 @@
 
 import { KinetoscopeError } from "./errors.js";
 import { peek } from "./feeder.js";
+import { joined } from "./pieces.js";
 import type { Input } from "./source.js";
 
 /** The largest file that is read at once, in bytes. */
@@ -26,11 +27,5 @@ export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8A
     size += chunk.length;
     if (size > LARGEST) throw new KinetoscopeError("too_large", `the file has more than ${LARGEST} bytes`);
   }
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return joined(parts);
 }
