@@ -1,27 +1,34 @@
 //! Outlines: exact totals of a trace that may be larger than memory.
 //!
-//! An outline is read in one pass. It keeps sums by name, category and track, and which times the segments of the text have, but no
-//! event. With it, a second pass reads the events of a window of time and passes over all segments without such events.
+//! An outline is read in one pass. It keeps sums by name, category and track, at which times each track has events, and which times the
+//! segments of the text have, but no event. With it, a second pass reads the events of a window of time and passes over all segments
+//! without such events.
 //!
 //! Only Chrome traces have outlines. Events are taken as they are in the text, before begin and end events are paired: these count as
 //! events, and only complete events have durations.
 
+mod density;
+mod packed;
 mod part;
 mod reader;
 mod rows;
 mod total;
+mod track_rows;
 mod window;
 
 pub use part::Part;
 pub use reader::OutlineReader;
 pub use rows::COLUMNS;
 pub use total::Total;
+pub use track_rows::TRACK_COLUMNS;
 pub use window::WindowReader;
 
+use crate::index::Keyed;
 use crate::names::{NameId, Names};
-use crate::table::tracks::{Track, Tracks};
+use crate::table::tracks::{Track, TrackId, Tracks};
 use alloc::vec::Vec;
 use core::ops::Range;
+use density::{Density, most_bins};
 use total::Totals;
 
 /// The number of names that are distinguished. Events with further names are summed by category.
@@ -34,8 +41,39 @@ struct Block {
     range: Range<u64>,
     /// The number of its events.
     events: usize,
-    /// The earliest start and the latest end; `None` if some of its events are in every window.
-    time: Option<(i64, i64)>,
+    /// The times of its events.
+    time: Times,
+    /// The number and the times of the events between the block before it and this one.
+    before: (usize, Times),
+}
+
+/// The times of some events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Times {
+    /// The earliest start and the latest end.
+    range: Option<(i64, i64)>,
+    /// Whether some of the events are in every window: metadata events, and events without a time.
+    has_timeless: bool,
+}
+
+impl Times {
+    fn add(&mut self, other: Times) {
+        self.range = joined(self.range, other.range);
+        self.has_timeless |= other.has_timeless;
+    }
+
+    /// Whether no event is in a window.
+    fn are_outside(self, (start, end): (i64, i64)) -> bool {
+        !self.has_timeless && self.range.is_none_or(|range| range.1 < start || end < range.0)
+    }
+}
+
+/// The range of two ranges.
+fn joined(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i64)> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+        (one, other) => one.or(other),
+    }
 }
 
 /// Exact totals of a trace.
@@ -47,10 +85,9 @@ pub struct Outline {
     /// By category and name.
     groups: Totals,
     tracks: Tracks,
-    /// By track.
-    by_track: Vec<Total>,
-    /// The names that metadata events give to threads and processes: process, thread or none, name.
-    given: Vec<(NameId, Option<NameId>, NameId)>,
+    by_track: Vec<OfTrack>,
+    /// The names that metadata events give: by process, and by thread, `PROCESS` or `LABEL` of `lane_names`.
+    given: Keyed<NameId>,
     /// The start that the profiler marks, in ns after the base.
     marked: Option<i64>,
     blocks: Vec<Block>,
@@ -59,6 +96,10 @@ pub struct Outline {
 }
 
 impl Outline {
+    fn times(&self) -> Times {
+        Times { range: self.all.time, has_timeless: self.has_timeless }
+    }
+
     /// The number of events.
     pub fn events(&self) -> u64 {
         self.all.events
@@ -74,6 +115,29 @@ impl Outline {
         self.marked.or(self.all.time.map(|time| time.0)).unwrap_or(0)
     }
 
+    /// About how many events begin between two times in ns after the start of the recording, without metadata events.
+    pub fn events_within(&self, (from, to): (i64, i64)) -> u64 {
+        let time = self.after_base((from, to));
+        self.by_track.iter().map(|track| track.density.events_within(time)).sum::<f64>() as u64
+    }
+
+    /// The mean number of events of a track that last in each of `pixels` equal parts of the time between two times, in ns after the
+    /// start of the recording. Sums are known for 1,024ths of the time of the track, and pauses for 65,536ths; with more than 64 tracks,
+    /// for larger parts. Events without a duration count as an eighth of that.
+    pub fn density(&self, track: TrackId, time: (i64, i64), pixels: usize) -> Vec<f32> {
+        self.by_track[track.0 as usize].density.means(self.after_base(time), pixels)
+    }
+
+    /// The number of tracks.
+    pub fn track_count(&self) -> usize {
+        self.by_track.len()
+    }
+
+    fn after_base(&self, (from, to): (i64, i64)) -> (i64, i64) {
+        let start = self.start_ns();
+        (start.saturating_add(from), start.saturating_add(to))
+    }
+
     /// Adds what comes later in the trace.
     fn append(&mut self, later: &Outline) {
         self.all.add(&later.all);
@@ -84,15 +148,17 @@ impl Outline {
             self.groups.add((category, names[name.0 as usize]), total);
         }
         self.groups.merged += later.groups.merged;
-        for (&track, total) in later.tracks.all().iter().zip(&later.by_track) {
+        for (&track, own) in later.tracks.all().iter().zip(&later.by_track) {
             let [pid, tid] = [track.pid, track.tid].map(|id| self.names.intern(later.names.get(id)));
             let at = self.track(Track { pid, tid, ..track });
-            self.by_track[at].add(total);
+            self.by_track[at].total.add(&own.total);
+            self.by_track[at].density.append(&own.density);
         }
-        for &(process, thread, name) in &later.given {
-            let mut id = |id| self.names.intern(later.names.get(id));
-            let given = (id(process), thread.map(&mut id), id(name));
-            self.give(given);
+        for &((process, thread), name) in later.given.entries() {
+            let mut id = |id: NameId| self.names.intern(later.names.get(id));
+            let thread = if thread < 0 { thread } else { i64::from(id(NameId(thread as u32)).0) };
+            let (process, name) = (id(NameId(process as u32)), id(name));
+            *self.given.of((i64::from(process.0), thread)) = name;
         }
         self.marked = self.marked.or(later.marked);
         self.has_timeless |= later.has_timeless;
@@ -108,16 +174,19 @@ impl Outline {
     fn track(&mut self, track: Track) -> usize {
         let at = self.tracks.intern(track).0 as usize;
         if at == self.by_track.len() {
-            self.by_track.push(Total::default());
+            let most = most_bins(at + 1);
+            if most < most_bins(at) {
+                self.by_track.iter_mut().for_each(|track| track.density.limit(most));
+            }
+            self.by_track.push(OfTrack { total: Total::default(), density: Density::new(most) });
         }
         at
     }
+}
 
-    /// Sets the name of a process or thread.
-    fn give(&mut self, given: (NameId, Option<NameId>, NameId)) {
-        match self.given.iter_mut().find(|known| (known.0, known.1) == (given.0, given.1)) {
-            Some(known) => *known = given,
-            None => self.given.push(given),
-        }
-    }
+/// What is known about a track.
+#[derive(Clone, Debug)]
+struct OfTrack {
+    total: Total,
+    density: Density,
 }

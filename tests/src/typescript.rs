@@ -6,6 +6,7 @@ use kinetoscope_core::budget;
 use kinetoscope_core::diagnostics::{Code, Severity};
 use kinetoscope_core::error::ErrorCode;
 use kinetoscope_core::history::trend;
+use kinetoscope_core::outline;
 use kinetoscope_core::queries::options::{Opt, Takes, camel_case};
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, QUERIES, Query};
 use kinetoscope_core::report::table_options::SortBy;
@@ -21,7 +22,7 @@ export type StackGroup = `stack:${number}`;
 
 const COLUMNS_HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of queries.
 
-import type { DiffRow, Queries, TrendRow } from \"./queries.js\";
+import type { DiffRow, OutlineRow, Queries, TrendRow } from \"./queries.js\";
 
 /** What the values of a column are: durations and times in ns, sizes in bytes, shares of 1, …. */
 export type ColumnKind =
@@ -69,6 +70,8 @@ pub fn queries_ts() -> String {
         trend::COLUMNS,
     );
     row(&mut out, "A run of a history.", "TrendRun", trend::RUN_COLUMNS);
+    row(&mut out, "The total of some events of a trace.", "OutlineRow", outline::COLUMNS);
+    row(&mut out, "A track of an outline.", "OutlineTrack", outline::TRACK_COLUMNS);
     for query in QUERIES.iter().chain(COMPARISONS) {
         options(&mut out, &format!("Options of `{}`.", query.name), &pascal_case(query.name), query.options);
         rows(&mut out, query);
@@ -100,6 +103,9 @@ pub fn columns_ts() -> String {
     out.push_str("];\n\n/** The columns of `trend`, in their order. */\n");
     out.push_str("export const TREND_COLUMNS: readonly Column<keyof TrendRow & string>[] = [\n");
     columns(&mut out, "  ", trend::COLUMNS);
+    out.push_str("];\n\n/** The columns of an outline, in their order. */\n");
+    out.push_str("export const OUTLINE_COLUMNS: readonly Column<keyof OutlineRow & string>[] = [\n");
+    columns(&mut out, "  ", outline::COLUMNS);
     out.push_str("];\n");
     out
 }
@@ -122,6 +128,8 @@ fn all_columns() -> impl Iterator<Item = &'static Column> {
         .chain(preview::COLUMNS)
         .chain(budget::COLUMNS)
         .chain(trend::COLUMNS)
+        .chain(outline::COLUMNS)
+        .chain(outline::TRACK_COLUMNS)
 }
 
 /// Returns the objects in the cells of every answer, each before the objects that it contains.

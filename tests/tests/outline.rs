@@ -8,6 +8,7 @@ use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::rows::Cell;
 use kinetoscope_core::table::events::{Row, Table};
 use kinetoscope_core::table::metadata::Source as Kind;
+use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::time;
 use kinetoscope_core::trace::TextReader;
 use kinetoscope_tests::files;
@@ -119,6 +120,17 @@ fn check(name: &str, text: &[u8], (table, diagnostics): &(Table, Diagnostics), l
     outline
 }
 
+/// At which times each track has events, and how many begin in each third of the time.
+fn densities(outline: &Outline) -> (Vec<Vec<f32>>, Vec<u64>) {
+    let start = outline.start_ns();
+    let (from, to) = outline.all().time.unwrap_or((start, start));
+    let time = (from.saturating_sub(start), to.saturating_sub(start));
+    let third = time.1.saturating_sub(time.0) / 3;
+    let tracks = (0..outline.track_count()).map(|at| outline.density(TrackId(at as u32), time, 97));
+    let thirds = (0..3).map(|at| outline.events_within((time.0 + third * at, time.0 + third * (at + 1))));
+    (tracks.collect(), thirds.collect())
+}
+
 /// The number of events of each track. Several tracks can have one name.
 fn rows_of_tracks(outline: &Outline) -> Vec<i64> {
     let rows = outline.rows(None).rows;
@@ -189,6 +201,8 @@ fn outlines_of_fixtures_have_the_totals_of_their_tables() {
             if text.len() / length < 2000 {
                 let other = check(name, text, read, length);
                 assert_eq!(other.rows(None), outline.rows(None), "{name} in pieces of {length}");
+                assert_eq!(other.track_rows(), outline.track_rows(), "{name} in pieces of {length}");
+                assert_eq!(densities(&other), densities(&outline), "{name} in pieces of {length}");
             }
         }
         checked += 1;

@@ -2,6 +2,7 @@
 
 use super::Outline;
 use super::total::{Total, is_timeless};
+use crate::analysis::timeline::lane_names::{LABEL, PROCESS};
 use crate::diagnostics::Diagnostics;
 use crate::names::NameId;
 use crate::read::limits::Limits;
@@ -31,6 +32,11 @@ impl Part {
         let (range, diagnostics) = (segment.range(), segment.diagnostics().clone());
         Some(Part { outline: Outline::of(&segment.into_table()), range, diagnostics })
     }
+
+    /// The part of the text that has the events.
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
 }
 
 impl Outline {
@@ -52,7 +58,11 @@ impl Outline {
                 let [pid, tid] = [own.pid, own.tid].map(|id| ids.of(&mut outline, id));
                 outline.track(Track { pid, tid, ..own })
             });
-            outline.by_track[track].add(&total);
+            let of_track = &mut outline.by_track[track];
+            of_track.total.add(&total);
+            if let Some(time) = total.time {
+                of_track.density.add(time);
+            }
             if table.ph(row) == b'M' {
                 outline.give_names(table, row, &mut ids);
             }
@@ -64,19 +74,21 @@ impl Outline {
         outline
     }
 
-    /// Takes the name of a process or thread from a metadata event.
+    /// Takes the name of a process or thread, or the label of a device, from a metadata event.
     fn give_names(&mut self, table: &Table, row: Row, ids: &mut Ids<'_>) {
-        let Some(name) = table.field(row, Key::Name).and_then(|value| value.as_str()) else { return };
-        let is_thread = match table.name(row) {
-            "process_name" => false,
-            "thread_name" => true,
+        let track = table.track(row);
+        let (key, thread) = match table.name(row) {
+            "process_name" => (Key::Name, PROCESS),
+            "process_labels" => (Key::Labels, LABEL),
+            "thread_name" => (Key::Name, i64::from(ids.of(self, track.tid).0)),
             _ => return,
         };
-        let track = table.track(row);
-        let process = ids.of(self, track.pid);
-        let thread = is_thread.then(|| ids.of(self, track.tid));
-        let name = self.names.intern(name.trim());
-        self.give((process, thread, name));
+        let Some(name) = table.field(row, key).and_then(|value| value.as_str()) else { return };
+        let name = name.trim();
+        if !name.is_empty() {
+            let process = i64::from(ids.of(self, track.pid).0);
+            *self.given.of((process, thread)) = self.names.intern(name);
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Reading an outline.
 
-use super::{Block, Outline, Part};
+use super::{Block, Outline, Part, Times};
 use crate::diagnostics::Diagnostics;
 use crate::error::Error;
 use crate::read::limits::Limits;
 use crate::table::metadata::Source;
 use crate::trace::TextReader;
 use alloc::string::ToString;
+use core::mem::take;
 use core::ops::Range;
 
 /// Reads the outline of a trace from chunks of decompressed text.
@@ -16,6 +17,8 @@ pub struct OutlineReader {
     /// The number of bytes of text so far.
     offset: u64,
     outline: Outline,
+    /// The number and the times of the events since the last block.
+    between: (usize, Times),
 }
 
 impl OutlineReader {
@@ -27,6 +30,11 @@ impl OutlineReader {
     /// The number of events so far.
     pub fn events(&self) -> u64 {
         self.outline.events()
+    }
+
+    /// The outline of the events so far.
+    pub fn outline(&self) -> &Outline {
+        &self.outline
     }
 
     /// Whether [`OutlineReader::feed_parsed`] uses parts.
@@ -53,26 +61,28 @@ impl OutlineReader {
         let Range { start, end } = part.range;
         let (before, rest) = chunk.split_at_checked(start).unwrap_or((chunk, &[]));
         self.feed(before)?;
-        let passes = end <= chunk.len()
-            && self.text.pass_over(
-                part.range.len() as u64,
-                part.outline.events() as usize,
-                &part.diagnostics,
-            );
+        let passes = end <= chunk.len() && self.splice(part);
+        self.feed(if passes { &chunk[end..] } else { rest })?;
+        Ok(passes)
+    }
+
+    /// Takes a part without its text, if the reader is where its first event begins. Returns whether it did; if not, the text must be
+    /// passed.
+    pub fn splice(&mut self, part: &Part) -> bool {
+        let (bytes, events) = (part.range.len() as u64, part.outline.events() as usize);
+        let passes = self.text.pass_over(bytes, events, &part.diagnostics);
         if passes {
             self.add_block(part);
         }
-        self.feed(if passes { &chunk[end..] } else { rest })?;
-        Ok(passes)
+        passes
     }
 
     fn add_block(&mut self, part: &Part) {
         let range = self.offset..self.offset + part.range.len() as u64;
         self.offset = range.end;
-        let Outline { all, has_timeless, .. } = part.outline;
         self.outline.append(&part.outline);
-        let time = all.time.filter(|_| !has_timeless);
-        self.outline.blocks.push(Block { range, events: all.events as usize, time });
+        let (events, time) = (part.outline.events() as usize, part.outline.times());
+        self.outline.blocks.push(Block { range, events, time, before: take(&mut self.between) });
     }
 
     /// Takes the events that were read as text.
@@ -83,6 +93,8 @@ impl OutlineReader {
         if !self.text.table().is_empty() {
             let outline = Outline::of(self.text.table());
             self.outline.append(&outline);
+            self.between.0 += outline.events() as usize;
+            self.between.1.add(outline.times());
             self.text.clear_events();
         }
         Ok(())

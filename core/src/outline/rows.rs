@@ -4,7 +4,6 @@ use super::{Outline, Total};
 use crate::names::NameId;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
-use crate::table::tracks::{self, Track};
 use crate::words::words;
 use alloc::format;
 use alloc::string::String;
@@ -81,31 +80,15 @@ impl Outline {
     }
 
     fn tracks(&self) -> Vec<(String, String, Total)> {
+        let name = |track| format!("{} › {}", self.process(track), self.thread(track));
         let named = self.tracks.all().iter().zip(&self.by_track);
-        sorted(named.map(|(&track, total)| (self.track_name(track), String::new(), *total)).collect())
+        sorted(named.map(|(&track, own)| (name(track), String::new(), own.total)).collect())
     }
 
     fn groups(&self) -> Vec<(String, String, Total)> {
         let groups =
             self.groups.iter().map(|&(category, name, total)| (self.text(name), self.text(category), total));
         sorted(groups.collect())
-    }
-
-    fn track_name(&self, track: Track) -> String {
-        let given = |thread: Option<NameId>| {
-            let found = self.given.iter().find(|known| (known.0, known.1) == (track.pid, thread));
-            found.map(|known| self.names.get(known.2)).filter(|name| !name.is_empty())
-        };
-        let [pid, tid] = [track.pid, track.tid].map(|id| tracks::plain(&self.names, id));
-        let thread = given(Some(track.tid));
-        if track.on_device {
-            return format!(
-                "device {pid} › {}",
-                thread.map_or_else(|| format!("stream {tid}"), String::from)
-            );
-        }
-        let process = given(None).map_or_else(|| format!("process {pid}"), |name| format!("{name} {pid}"));
-        format!("{process} › {}", thread.map_or_else(|| format!("thread {tid}"), String::from))
     }
 }
 

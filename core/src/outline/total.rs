@@ -1,5 +1,6 @@
 //! Sums over events.
 
+use super::joined;
 use crate::index::Index;
 use crate::names::NameId;
 use crate::table::events::{Row, Table};
@@ -44,14 +45,11 @@ impl Total {
 
     /// Adds other events.
     pub(super) fn add(&mut self, other: &Total) {
-        self.events += other.events;
-        self.spans += other.spans;
+        self.events = self.events.saturating_add(other.events);
+        self.spans = self.spans.saturating_add(other.spans);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.longest_ns = self.longest_ns.max(other.longest_ns);
-        self.time = match (self.time, other.time) {
-            (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
-            (one, other) => one.or(other),
-        };
+        self.time = joined(self.time, other.time);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::read::limits::Limits;
 use crate::table::events::{Row, Table};
 use crate::trace::TextReader;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// The fewest events after which those outside of the window are removed.
 const LEAST_EVENTS: usize = 1 << 13;
@@ -23,8 +24,8 @@ pub struct WindowReader {
     window: (i64, i64),
     /// The start of the recording in ns after the base.
     start_ns: i64,
-    /// The blocks without events in the window, which are passed over, the last one first.
-    passed: Vec<Block>,
+    /// What is passed over, the last one first.
+    passed: Vec<Passed>,
     /// The number of bytes of text so far.
     offset: u64,
     /// The number of following bytes that are ignored.
@@ -37,13 +38,13 @@ impl WindowReader {
     pub fn new(outline: &Outline, (from, to): (i64, i64), limits: Limits) -> WindowReader {
         let start_ns = outline.start_ns();
         let window = (start_ns.saturating_add(from), start_ns.saturating_add(to));
-        let is_outside = |(start, end): (i64, i64)| end < window.0 || window.1 < start;
-        let outside = outline.blocks.iter().rev().filter(|block| block.time.is_some_and(is_outside));
+        let mut passed = passed(outline, window);
+        passed.reverse();
         WindowReader {
             text: TextReader::new(limits),
             window,
             start_ns,
-            passed: outside.cloned().collect(),
+            passed,
             offset: 0,
             skip: 0,
             restrict_at: LEAST_EVENTS,
@@ -53,6 +54,11 @@ impl WindowReader {
     /// The number of events so far, with those that were passed over.
     pub fn events(&self) -> usize {
         self.text.events_read()
+    }
+
+    /// Whether the memory limit was reached. Further text is ignored.
+    pub fn is_full(&self) -> bool {
+        self.text.is_full()
     }
 
     /// The number of following bytes that need not be passed: call [`WindowReader::skip`] instead.
@@ -93,7 +99,7 @@ impl WindowReader {
 
     /// Passes over the next block, if it begins here.
     fn pass_over(&mut self) {
-        let Some(Block { range, events, .. }) = self.passed.pop_if(|next| next.range.start <= self.offset)
+        let Some(Passed { range, events }) = self.passed.pop_if(|next| next.range.start <= self.offset)
         else {
             return;
         };
@@ -120,6 +126,34 @@ impl WindowReader {
         table.metadata.origin = Some(self.start_ns);
         Ok((table, diagnostics))
     }
+}
+
+/// A part of the text without events in the window.
+#[derive(Clone, Debug)]
+struct Passed {
+    range: Range<u64>,
+    /// The number of its events.
+    events: usize,
+}
+
+/// Returns the blocks without events in the window. Those with no other events between them become one, so that a file is read from
+/// another place less often.
+fn passed(outline: &Outline, window: (i64, i64)) -> Vec<Passed> {
+    let mut passed: Vec<Passed> = Vec::new();
+    let mut follows = false;
+    for Block { range, events, time, before } in &outline.blocks {
+        let is_passed = time.are_outside(window);
+        match passed.last_mut() {
+            Some(last) if is_passed && follows && before.1.are_outside(window) => {
+                last.range.end = range.end;
+                last.events += before.0 + events;
+            }
+            _ if is_passed => passed.push(Passed { range: range.clone(), events: *events }),
+            _ => {}
+        }
+        follows = is_passed;
+    }
+    passed
 }
 
 /// Removes the events that do not overlap the window.

@@ -10,11 +10,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// In place of a thread in the index: the name of the process itself.
-const PROCESS: i64 = -1;
+/// In place of a thread in an index: the name of the process itself.
+pub(crate) const PROCESS: i64 = -1;
 
-/// In place of a thread in the index: the label of the process.
-const LABEL: i64 = -2;
+/// In place of a thread in an index: the label of the process.
+pub(crate) const LABEL: i64 = -2;
 
 /// The names of lanes: process and thread, with the names that the trace's metadata gives them.
 pub(crate) struct LaneNames<'a> {
@@ -68,19 +68,13 @@ impl<'a> LaneNames<'a> {
 
     /// Returns the name of a track's process or device.
     pub(crate) fn process(&self, track: Track) -> String {
-        match (self.given(track.pid, LABEL), self.given_process(track)) {
-            (Some(label), _) if track.on_device => label.into(),
-            (_, Some(name)) if !track.on_device => format!("{name} {}", self.plain(track.pid)),
-            _ => bare(if track.on_device { "device" } else { "process" }, self.plain(track.pid)),
-        }
+        let given = if track.on_device { self.given(track.pid, LABEL) } else { self.given_process(track) };
+        process_name(track.on_device, self.plain(track.pid), given)
     }
 
     /// Returns the name of a track's thread or stream.
     pub(crate) fn thread(&self, track: Track) -> String {
-        self.given_thread(track).map_or_else(
-            || bare(if track.on_device { "stream" } else { "thread" }, self.plain(track.tid)),
-            Into::into,
-        )
+        thread_name(track.on_device, self.plain(track.tid), self.given_thread(track))
     }
 
     /// Returns the name of a lane.
@@ -90,6 +84,20 @@ impl<'a> LaneNames<'a> {
         let extra = if lane.extra > 0 { format!(" (overlap {})", lane.extra) } else { String::new() };
         format!("{process} · {thread}{extra}")
     }
+}
+
+/// Returns the name of a process or device, with the name that a trace gives the process, or the label that it gives the device.
+pub(crate) fn process_name(on_device: bool, pid: &str, given: Option<&str>) -> String {
+    match given {
+        Some(label) if on_device => label.into(),
+        Some(name) => format!("{name} {pid}"),
+        None => bare(if on_device { "device" } else { "process" }, pid),
+    }
+}
+
+/// Returns the name of a thread or stream, which a trace may give.
+pub(crate) fn thread_name(on_device: bool, tid: &str, given: Option<&str>) -> String {
+    given.map_or_else(|| bare(if on_device { "stream" } else { "thread" }, tid), Into::into)
 }
 
 /// Returns a number with what it numbers before it; other text unchanged.

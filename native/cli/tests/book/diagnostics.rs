@@ -22,7 +22,7 @@ const FOLDERS: [&str; 8] = [
 const WITHOUT_FIXTURE: [(Code, &str); 6] = [
     (
         Code::MemoryLimit,
-        "The npm package has a limit of 3 GiB unless `memoryLimit` is given. The command line has none.",
+        "The npm package and the page have a limit of 3 GiB unless another one is given. The command line has one with `--memory-limit`.",
     ),
     (Code::EventTooLarge, "The limit is 16 MiB."),
     (Code::NameTooLong, "The limit is 4 MiB."),
