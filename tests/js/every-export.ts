@@ -11,6 +11,7 @@ import {
   merge,
   open,
   openRun,
+  outline,
   repair,
   summarize,
   trend,
@@ -39,9 +40,16 @@ import {
   type OpenOptions,
   type OpsOptions,
   type OpsRow,
+  type Outline,
+  type OutlineOptions,
+  type OutlineProgress,
+  type OutlineRow,
+  type Outlines,
+  type OutlineTrack,
   type Progress,
   type Ranks,
   type RanksRow,
+  type ReadCounts,
   type Run,
   type RunOptions,
   type RunProgress,
@@ -68,8 +76,9 @@ import {
   type Trace,
   type Queries,
   type WasmInput,
+  type WindowOptions,
 } from "kinetoscope";
-import { COLUMNS, type Column, type ColumnKind } from "kinetoscope/columns";
+import { COLUMNS, OUTLINE_COLUMNS, type Column, type ColumnKind } from "kinetoscope/columns";
 import { serveHelper } from "kinetoscope/helper";
 import { init, open as openSupplied, type InitOptions } from "kinetoscope/init";
 import { open as openInline } from "kinetoscope/inline";
@@ -81,12 +90,15 @@ import {
   open as openRemote,
   openRun as openRemoteRun,
   merge as mergeRemote,
+  outline as outlineRemote,
   summarize as summarizeRemote,
   trend as trendRemote,
   type RemoteAnswers,
   type RemoteClient,
   type RemoteComparison,
   type RemoteDiff,
+  type RemoteOutline,
+  type RemoteOutlines,
   type RemoteRanks,
   type RemoteRun,
   type RemoteTrace,
@@ -204,7 +216,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   (await createRemoteClient(spawn).open(file)).dispose();
   const handle: (message: Message) => Promise<void> = serve(
     { postMessage: () => undefined },
-    { open: openSupplied, repair, openRun, summarize, merge, diff, trend },
+    { open: openSupplied, repair, openRun, summarize, merge, diff, trend, outline },
   );
   console.log(handle);
 
@@ -245,14 +257,32 @@ export async function history(file: File, options: TrendOptions): Promise<void> 
 
 export const trends: [Trend<Source>, Trend<Source>] = [{ trend }, { trend: trendRemote }];
 
+export async function large(file: File): Promise<void> {
+  const onProgress = ({ events, totals }: OutlineProgress): void => console.log(events, totals[0]?.sum_ns);
+  const options: OutlineOptions = { onProgress, threads: 1 };
+  using whole: Outline = await outline(file, options);
+  const row: OutlineRow | undefined = whole.rows(5)[0];
+  const track: OutlineTrack | undefined = whole.tracks()[0];
+  const drawn: TilesOptions = { track: track?.track ?? 0, startNs: whole.time[0], endNs: whole.time[1], pixels: 800 };
+  console.log(whole.name, whole.length, row?.kind, track?.most_open, whole.density(drawn)[0], whole.json());
+  const counts = ({ bytes }: ReadCounts): void => console.log(bytes, whole.eventsWithin(0, 1e9), whole.diagnostics());
+  const reading: WindowOptions = { onProgress: counts, memoryLimit: 1e9 };
+  (await whole.window(0, 1e9, reading)).dispose();
+  const remote: RemoteOutline = await outlineRemote(file, options);
+  const part: RemoteTrace = await remote.window(0, 1e9);
+  console.log(await remote.rows(), await remote.density(drawn), part.name, OUTLINE_COLUMNS[0]?.title);
+}
+
+export const outlines: [Outlines<Source>, RemoteOutlines] = [{ outline }, { outline: outlineRemote }];
+
 export const ranks: [Ranks<Source>, RemoteRanks] = [
   { openRun, summarize, merge },
   { openRun: openRemoteRun, summarize: summarizeRemote, merge: mergeRemote },
 ];
 
 export const clients: [Client<Source>, RemoteClient] = [
-  { open, repair, ...ranks[0], ...comparisons[0], ...comparisons[1], ...trends[0] },
-  { open: openRemote, ...ranks[1], ...comparisons[2], ...trends[1] },
+  { open, repair, ...ranks[0], ...comparisons[0], ...comparisons[1], ...trends[0], ...outlines[0] },
+  { open: openRemote, ...ranks[1], ...comparisons[2], ...trends[1], ...outlines[1] },
 ];
 
 export async function several(files: readonly File[], trace: Trace): Promise<void> {

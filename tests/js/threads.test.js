@@ -71,6 +71,19 @@ async function read(source, options, helping) {
   }
 }
 
+/** The totals, tracks, densities and diagnostics of an outline, and a window. */
+async function outlined(source, options) {
+  const found = await client().outline(source(), options);
+  try {
+    const [startNs, endNs] = found.time;
+    const tracks = found.tracks();
+    const means = tracks.map(({ track }) => found.density({ track, startNs, endNs, pixels: 777 }));
+    return { length: found.length, rows: found.rows(), tracks, means, diagnostics: found.diagnostics() };
+  } finally {
+    found.dispose();
+  }
+}
+
 const stream = (bytes) => new Response(bytes).body;
 
 /** Returns bytes with others in the place of some. */
@@ -103,6 +116,19 @@ for (const [name, [source, parses, inflates]] of Object.entries(SOURCES)) {
     for (const threads of [1, 3]) {
       Object.assign(done, { segments: 0, inflated: 0 });
       assert.deepEqual(await read(source, { threads }), alone);
+      assert.equal(done.segments > 2, parses, `${done.segments} segments`);
+      assert.equal(done.inflated > 2, inflates, `${done.inflated} pieces`);
+    }
+  });
+}
+
+for (const [name, [source, parses, inflates]] of Object.entries(SOURCES)) {
+  test(`${name}: the same outline with helpers`, async () => {
+    const alone = await outlined(source, { threads: 0 });
+    assert.ok(alone.length > 2000);
+    for (const threads of [1, 3]) {
+      Object.assign(done, { segments: 0, inflated: 0 });
+      assert.deepEqual(await outlined(source, { threads }), alone);
       assert.equal(done.segments > 2, parses, `${done.segments} segments`);
       assert.equal(done.inflated > 2, inflates, `${done.inflated} pieces`);
     }

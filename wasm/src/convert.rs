@@ -1,6 +1,7 @@
 //! Conversion between values of the engine and JavaScript values.
 
 use js_sys::{Array, BigInt, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
+use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::names::Names;
 use kinetoscope_core::queries::options::{Opt, Options};
@@ -45,6 +46,33 @@ pub fn text(text: String) -> Result<String, JsValue> {
 /// Converts plain data to a JavaScript value.
 pub fn to_js(value: &impl Serialize) -> JsValue {
     value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).unwrap_or(JsValue::UNDEFINED)
+}
+
+/// One diagnostic.
+#[derive(Serialize)]
+struct Diagnostic<'a> {
+    code: &'static str,
+    severity: &'static str,
+    count: u64,
+    first_offset: Option<u64>,
+    example: &'a str,
+    description: &'static str,
+}
+
+/// Converts diagnostics to an array of plain objects.
+pub fn diagnostics(diagnostics: &Diagnostics) -> JsValue {
+    let findings = diagnostics.findings().iter();
+    let lines: Vec<Diagnostic<'_>> = findings
+        .map(|f| Diagnostic {
+            code: f.code.as_str(),
+            severity: f.code.severity().as_str(),
+            count: f.count,
+            first_offset: f.first_offset,
+            example: &f.example,
+            description: f.code.description(),
+        })
+        .collect();
+    to_js(&lines)
 }
 
 /// Parses the options of a query from a plain object.

@@ -17,7 +17,10 @@ pub mod budgets;
 pub mod comparing;
 pub mod convert;
 mod expression;
+mod feeding;
 mod growth;
+#[cfg(feature = "full")]
+pub mod outlining;
 mod queries;
 #[cfg(feature = "full")]
 pub mod ranks;

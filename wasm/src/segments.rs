@@ -1,6 +1,7 @@
 //! Parsing pieces of text in engines of other threads.
 
 use crate::convert::failure;
+use crate::feeding::Feeding;
 use crate::reading::Reading;
 use js_sys::Uint8Array;
 use kinetoscope_core::error::Error;
@@ -43,7 +44,8 @@ impl ParsedSegment {
 impl Reading {
     /// Whether the following text can be passed in pieces with [`Reading::splice`].
     pub fn takes_segments(&self) -> bool {
-        self.text.reader.takes_segments() && self.text.skip == 0 && !self.unpacker.is_compressed()
+        let Feeding { reader, unpacker, skip, .. } = &self.feeding;
+        reader.takes_segments() && *skip == 0 && !unpacker.is_compressed()
     }
 
     /// Appends the events of a segment without their text, if the reader is where its first event begins. Returns whether it did;
@@ -52,12 +54,12 @@ impl Reading {
     /// # Errors
     /// Returns an error if the bytes are not those of a segment.
     pub fn splice(&mut self, segment: Vec<u8>) -> Result<bool, JsValue> {
-        self.growth.step();
+        self.feeding.growth.step();
         let segment = Segment::decode(segment)
             .ok_or_else(|| failure(&Error::BadOption("the bytes are not those of a segment".to_owned())))?;
-        let is_spliced = self.text.reader.splice(&segment);
+        let is_spliced = self.feeding.reader.splice(&segment);
         if is_spliced {
-            self.text.bytes += segment.range().len() as u64;
+            self.feeding.bytes += segment.range().len() as u64;
         }
         Ok(is_spliced)
     }

@@ -3,7 +3,7 @@
 #[cfg(feature = "full")]
 mod full;
 
-use crate::convert::{arrays, columns, failure, floats, ints, options, rows, text, to_js};
+use crate::convert::{arrays, columns, diagnostics, failure, floats, ints, options, rows, text};
 use crate::expression::compile;
 use crate::queries::query;
 use js_sys::{Array, Object};
@@ -16,7 +16,6 @@ use kinetoscope_core::queries::{Answer, Request};
 use kinetoscope_core::report::document::Document;
 use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
-use serde::Serialize;
 #[cfg(feature = "full")]
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -30,17 +29,6 @@ pub struct EngineTrace {
     /// The counters, computed on first use.
     #[cfg(feature = "full")]
     counters: OnceCell<Vec<Counter>>,
-}
-
-/// One diagnostic.
-#[derive(Serialize)]
-struct Diagnostic<'a> {
-    code: &'static str,
-    severity: &'static str,
-    count: u64,
-    first_offset: Option<u64>,
-    example: &'a str,
-    description: &'static str,
 }
 
 impl EngineTrace {
@@ -152,18 +140,7 @@ impl EngineTrace {
 
     /// The diagnostics of the file.
     pub fn diagnostics(&self) -> JsValue {
-        let findings = self.trace.diagnostics.findings().iter();
-        let lines: Vec<Diagnostic<'_>> = findings
-            .map(|f| Diagnostic {
-                code: f.code.as_str(),
-                severity: f.code.severity().as_str(),
-                count: f.count,
-                first_offset: f.first_offset,
-                example: &f.example,
-                description: f.code.description(),
-            })
-            .collect();
-        to_js(&lines)
+        diagnostics(&self.trace.diagnostics)
     }
 
     /// The tiles that a timeline draws for a track between two times, in ns after the start of the recording.

@@ -27,7 +27,7 @@ struct Engine {
 }
 
 const ENGINES: [Engine; 2] = [
-    Engine { file: "kinetoscope.wasm", glue: "engine", features: &[], largest: 788_000 },
+    Engine { file: "kinetoscope.wasm", glue: "engine", features: &[], largest: 808_000 },
     Engine { file: "lite.wasm", glue: "lite", features: &["--no-default-features"], largest: 447_000 },
 ];
 
@@ -76,7 +76,8 @@ pub(crate) fn step() -> Result<Tally, Failure> {
     Ok(Tally::PASSED)
 }
 
-/// Runs the tests of the package: agreement with the native engine and of `kinetoscope/lite`, runs of several ranks, installation, examples, the book, damaged input.
+/// Runs the tests of the package: agreement with the native engine and of `kinetoscope/lite`, runs of several ranks, installation, examples, the book, damaged input,
+/// threads, outlines.
 pub(crate) fn test() -> Result<Tally, Failure> {
     let tests = root().join("tests/js");
     npm::install(&tests)?;
@@ -100,6 +101,7 @@ pub(crate) fn test() -> Result<Tally, Failure> {
         "book",
         "robustness",
         "threads",
+        "outline",
     ];
     run_counted(node.args(suites.map(|suite| format!("{suite}.test.js"))).current_dir(tests))
 }

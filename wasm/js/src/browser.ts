@@ -9,7 +9,7 @@ export * from "./public.js";
 
 const ready = () => load(() => new URL("./kinetoscope.wasm", import.meta.url));
 
-export const { open, repair, openRun, summarize, merge, diff, check, trend } = createClient<Source>({
+export const { open, repair, openRun, summarize, merge, diff, check, trend, outline } = createClient<Source>({
   ready,
   input: inputOf,
   gunzip,

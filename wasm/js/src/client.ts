@@ -6,6 +6,7 @@ import { openOptions } from "./given.js";
 import { createCheck, type Check } from "./budgets.js";
 import { createDiff, type Diff } from "./diff.js";
 import { createRanks, type Ranks, type Reader } from "./ranks.js";
+import { createOutlines, type Outlines } from "./outline.js";
 import { inputOf, openEach, type Platform } from "./open.js";
 import type { OpenOptions } from "./open-options.js";
 import { read } from "./read.js";
@@ -13,7 +14,7 @@ import type { Input } from "./source.js";
 import { Trace } from "./trace.js";
 import { createTrend, type Trend } from "./trend.js";
 
-export interface Client<S> extends Ranks<S>, Diff<S>, Check<S>, Trend<S> {
+export interface Client<S> extends Ranks<S>, Diff<S>, Check<S>, Trend<S>, Outlines<S> {
   /**
    * Reads a trace. An array of sources gives an array of traces in the same order.
    *
@@ -116,5 +117,6 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     ...createDiff(ranks),
     ...createCheck(ranks),
     ...createTrend(ranks),
+    ...createOutlines(platform),
   };
 }

@@ -1,6 +1,6 @@
 // Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of queries.
 
-import type { DiffRow, Queries, TrendRow } from "./queries.js";
+import type { DiffRow, OutlineRow, Queries, TrendRow } from "./queries.js";
 
 /** What the values of a column are: durations and times in ns, sizes in bytes, shares of 1, …. */
 export type ColumnKind =
@@ -580,4 +580,17 @@ export const TREND_COLUMNS: readonly Column<keyof TrendRow & string>[] = [
   { key: "change", title: "Change", kind: "share", about: "The change as a share of the value before; null if that is 0." },
   { key: "probability", title: "", kind: "float", about: "The share of permutations with as large a change; null of a series." },
   { key: "values", title: "", kind: "json", about: "Of a series: the value of each run, or null." },
+];
+
+/** The columns of an outline, in their order. */
+export const OUTLINE_COLUMNS: readonly Column<keyof OutlineRow & string>[] = [
+  { key: "kind", title: "Kind", kind: "text", about: "What the row is about." },
+  { key: "name", title: "Name", kind: "text", about: "The name of the events, or of the thread or stream." },
+  { key: "category", title: "Category", kind: "text", about: "The category of the events; empty for all of a track." },
+  { key: "events", title: "Events", kind: "int", about: "The number of objects of traceEvents." },
+  { key: "spans", title: "Spans", kind: "int", about: "The number of complete events (`ph` is `X`)." },
+  { key: "sum_ns", title: "Sum", kind: "ns", about: "The sum of the durations of complete events; nested events count each." },
+  { key: "longest_ns", title: "Longest", kind: "ns", about: "The longest of these durations." },
+  { key: "start_ns", title: "Start", kind: "ns", about: "The earliest start, after the start of the recording." },
+  { key: "end_ns", title: "End", kind: "ns", about: "The latest end, after the start of the recording." },
 ];

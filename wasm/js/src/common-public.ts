@@ -2,7 +2,8 @@
 
 export type { CompareOptions } from "./compare-options.js";
 export { KinetoscopeError, type ErrorCode } from "./errors.js";
-export type { OpenOptions, Progress } from "./open-options.js";
+export type { OpenOptions, Progress, ReadCounts } from "./open-options.js";
+export type { OutlineOptions, OutlineProgress, WindowOptions } from "./outline-options.js";
 export type { SummarizeOptions } from "./ranks.js";
 export type {
   MergeOptions,

@@ -19,6 +19,8 @@ export type Spawn = (onReply: (reply: Reply) => void, onFailure: (error: unknown
 export interface SendOptions {
   transfer?: Transferable[];
   onProgress?: ((progress: never) => void) | undefined;
+  /** Aborts the request; the worker goes on with others. */
+  signal?: AbortSignal | undefined;
   /** An object that must not be garbage-collected before the reply arrives. */
   holder?: unknown;
 }
@@ -26,6 +28,8 @@ export interface SendOptions {
 interface Pending extends SendOptions {
   resolve(value: never): void;
   reject(error: unknown): void;
+  /** Aborts the request. */
+  abort(): void;
 }
 
 /** A message without its id. */
@@ -59,7 +63,9 @@ export class Connection {
     if (this.dead) return Promise.reject(this.dead);
     const id = ++this.next;
     return new Promise<T>((resolve, reject) => {
-      this.pending.set(id, { ...options, resolve, reject });
+      const abort = (): void => void this.send({ do: "abort", request: id });
+      options.signal?.addEventListener("abort", abort);
+      this.pending.set(id, { ...options, resolve, reject, abort });
       this.thread.setBusy?.(true);
       try {
         this.thread.postMessage({ ...message, id } as Message, options.transfer ?? []);
@@ -100,6 +106,8 @@ export class Connection {
   }
 
   private remove(id: number): void {
+    const request = this.pending.get(id);
+    request?.signal?.removeEventListener("abort", request.abort);
     this.pending.delete(id);
     if (this.pending.size === 0) this.thread.setBusy?.(false);
   }

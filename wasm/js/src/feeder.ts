@@ -2,9 +2,8 @@
 
 import { asError, check, guarded } from "./errors.js";
 import type { Gunzip } from "./helping.js";
-import type { EngineReading, ReadOptions } from "./open-options.js";
+import type { Fed, FeedOptions } from "./open-options.js";
 import { collect, gather, joined, type Piece } from "./pieces.js";
-import type { PreviewSummary } from "./queries.js";
 import type { Input } from "./source.js";
 
 const TICK_MS = 100;
@@ -21,9 +20,9 @@ export class Feeder {
   failure: unknown;
 
   constructor(
-    private readonly reading: EngineReading<unknown>,
+    private readonly reading: Fed,
     private readonly input: Input,
-    private readonly options: ReadOptions,
+    private readonly options: FeedOptions,
     gunzip: Gunzip | undefined,
   ) {
     if (gunzip && !input.canRepeat) this.kept = [];
@@ -31,12 +30,11 @@ export class Feeder {
 
   reportProgress(): void {
     const { reading, input, options } = this;
-    options.onProgress?.({
+    options.onCounts?.({
       bytes: this.bytes,
       totalBytes: input.size,
       textBytes: reading.text_bytes(),
       events: reading.events(),
-      preview: reading.preview()[0] as PreviewSummary,
     });
   }
 

@@ -53,11 +53,19 @@ export function liteOptions(given: Omit<OpenOptions, "executionTrace" | "threads
 
 /** The options of `open`. */
 export function openOptions<S>(given: OpenOptions<S>): OpenOptions<S> {
-  const { memoryLimit, torchVersion, kernelRules, threads } = options(given, OPEN_OPTIONS);
+  const { threads } = windowOptions(options(given, OPEN_OPTIONS));
+  if (threads !== undefined) index("threads", threads);
+  return given;
+}
+
+/** The options of reading that windows have as well. */
+export function windowOptions<O extends Pick<OpenOptions, "memoryLimit" | "torchVersion" | "kernelRules">>(
+  given: O,
+): O {
+  const { memoryLimit, torchVersion, kernelRules } = given;
   if (memoryLimit !== undefined && !(memoryLimit > 0)) {
     throw new KinetoscopeError("bad_option", `memoryLimit: ${memoryLimit} is not a number of bytes`);
   }
-  if (threads !== undefined) index("threads", threads);
   if (torchVersion !== undefined) text("torchVersion", torchVersion);
   if (kernelRules !== undefined) text("kernelRules", kernelRules);
   return given;

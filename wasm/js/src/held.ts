@@ -1,6 +1,6 @@
 // What a worker holds for the page: requests about it, and its disposal.
 
-import type { Connection, MessageBody } from "./connection.js";
+import type { Connection, MessageBody, SendOptions } from "./connection.js";
 import { KinetoscopeError } from "./errors.js";
 import type { HeldMethod } from "./protocol.js";
 
@@ -28,9 +28,14 @@ export class Held {
   }
 
   /** Sends a request about it. This object is kept alive until the reply: without it the worker would be terminated. */
-  protected send<T>(message: (id: number) => MessageBody): Promise<T> {
+  protected send<T>(message: (id: number) => MessageBody, options: SendOptions = {}): Promise<T> {
     if (this.#isDisposed) return Promise.reject(this.#disposedError());
-    return this.#connection.send<T>(message(this.#id), { holder: this });
+    return this.#connection.send<T>(message(this.#id), { ...options, holder: this });
+  }
+
+  /** Makes something else that the same worker holds. */
+  protected make<T>(create: (connection: Connection) => T): T {
+    return create(this.#connection);
   }
 
   /** Calls a method of it. */

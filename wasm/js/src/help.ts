@@ -1,15 +1,16 @@
 // A helper's side: parses pieces, or decompresses a stream.
 
-import { parse_segment } from "./glue/engine.js";
+import { parse_part, parse_segment } from "./glue/engine.js";
 import { load } from "./engine.js";
 import { guarded, KinetoscopeError } from "./errors.js";
-import type { Gunzip, Order, ParsedPiece, Port, Result } from "./helping.js";
+import type { Gunzip, Order, ParsedPiece, Parses, Port, Result } from "./helping.js";
 import { buffersOf, joined, Queue, type gather, type Piece } from "./pieces.js";
 import { toWire } from "./wire-error.js";
 
-function parsed(text: Piece): ParsedPiece {
+function parsed(text: Piece, parses: Parses): ParsedPiece {
   const [only, ...others] = text;
-  const found = guarded(() => parse_segment(only && others.length === 0 ? only : joined(text)));
+  const parse = parses === "events" ? parse_segment : parse_part;
+  const found = guarded(() => parse(only && others.length === 0 ? only : joined(text)));
   if (!found) return { text, segment: undefined };
   const segment = { start: found.start(), end: found.end(), bytes: found.encode() as Uint8Array<ArrayBuffer> };
   found.free();
@@ -53,7 +54,7 @@ export function help(
         await load(() => order.code);
         return port.postMessage({ is: "ready" }, []);
       case "parse": {
-        const piece = parsed(order.text);
+        const piece = parsed(order.text, order.parses);
         const own = piece.segment ? [piece.segment.bytes.buffer] : [];
         return port.postMessage({ is: "parsed", piece }, [...buffersOf(piece.text), ...own]);
       }

@@ -3,18 +3,23 @@
 import { guarded } from "./errors.js";
 import type { Feeder } from "./feeder.js";
 import { gunzipIn, Parsers } from "./helpers.js";
-import type { Gunzip, Helping, ParsedPiece } from "./helping.js";
-import type { EngineReading } from "./open-options.js";
+import type { Gunzip, Helping, ParsedPiece, Parses } from "./helping.js";
+import type { Fed } from "./open-options.js";
 import { between, collect, type Piece } from "./pieces.js";
 
 /** Feeds a reader with the help of threads. */
 export class Helped {
   constructor(
-    private readonly reading: EngineReading<unknown>,
+    private readonly reading: Fed,
     private readonly feeder: Feeder,
     private readonly helping: Helping,
-    private readonly threads: number,
+    private readonly parsing: { threads: number; what: Parses },
   ) {}
+
+  /** Whether threads parse. */
+  get parses(): boolean {
+    return this.parsing.threads > 0;
+  }
 
   /** Feeds pieces: the first one with `feedChunk`, the others once they were parsed, if threads parse and the format allows. */
   async feed(pieces: AsyncGenerator<Piece>, feedChunk: (chunk: Uint8Array) => void): Promise<void> {
@@ -45,7 +50,8 @@ export class Helped {
 
   private async start(): Promise<Parsers | undefined> {
     const { spawn, code } = this.helping;
-    return this.threads > 0 ? Parsers.start(spawn, await code(), this.threads) : undefined;
+    const { threads, what } = this.parsing;
+    return this.parses ? Parsers.start(spawn, await code(), what, threads) : undefined;
   }
 
   private feedParsed({ text, segment }: ParsedPiece): void {

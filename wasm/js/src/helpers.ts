@@ -1,7 +1,7 @@
 // Helpers of a trace that is being read: threads that parse pieces of its text, and one that decompresses.
 
 import { asError, KinetoscopeError } from "./errors.js";
-import type { Helper, Order, ParsedPiece, Result, SpawnHelper } from "./helping.js";
+import type { Helper, Order, ParsedPiece, Parses, Result, SpawnHelper } from "./helping.js";
 import { buffersOf, Queue, type Piece } from "./pieces.js";
 import { fromWire } from "./wire-error.js";
 
@@ -15,11 +15,12 @@ const INFLATED_AHEAD = 4;
 const MOST_PARSERS = 8;
 
 /**
- * How many threads parse by default, with this many processors: one is for the thread of the trace, and one for reading and decompressing.
- * With two processors, passing the events from a thread takes as long as parsing them.
+ * How many threads parse by default, with this many processors: one is for reading and decompressing, and one for the thread of the trace.
+ * With two processors, passing the events from a thread takes as long as parsing them. Totals are small.
  */
-export function parsersFor(processors: number): number {
-  return Math.min(Math.max(processors - 2, 0), MOST_PARSERS);
+export function parsersFor(processors: number, parses: Parses): number {
+  const others = parses === "events" ? 2 : 1;
+  return Math.min(Math.max(processors - others, 0), MOST_PARSERS);
 }
 
 interface Given {
@@ -36,7 +37,11 @@ class Parser {
   /** Whether the engine was loaded; false if the thread cannot be used. */
   readonly ready: Promise<boolean>;
 
-  constructor(spawn: SpawnHelper, code: WebAssembly.Module) {
+  constructor(
+    spawn: SpawnHelper,
+    code: WebAssembly.Module,
+    private readonly parses: Parses,
+  ) {
     let settle: (isReady: boolean) => void = () => undefined;
     this.ready = new Promise((resolve) => (settle = resolve));
     const fail = (error: unknown): void => {
@@ -61,7 +66,7 @@ class Parser {
     if (this.failure) return Promise.reject(this.failure);
     return new Promise((resolve, reject) => {
       this.given.push({ resolve, reject });
-      this.thread.postMessage({ do: "parse", text }, buffersOf(text));
+      this.thread.postMessage({ do: "parse", text, parses: this.parses }, buffersOf(text));
     });
   }
 
@@ -75,10 +80,15 @@ export class Parsers {
   private constructor(private readonly parsers: readonly Parser[]) {}
 
   /** Starts this many threads. Returns undefined if the platform cannot start one. */
-  static async start(spawn: SpawnHelper, code: WebAssembly.Module, count: number): Promise<Parsers | undefined> {
+  static async start(
+    spawn: SpawnHelper,
+    code: WebAssembly.Module,
+    parses: Parses,
+    count: number,
+  ): Promise<Parsers | undefined> {
     const started: Parser[] = [];
     try {
-      while (started.length < count) started.push(new Parser(spawn, code));
+      while (started.length < count) started.push(new Parser(spawn, code, parses));
     } catch {
       // The platform has no threads inside of threads, or no more of them.
     }

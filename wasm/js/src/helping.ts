@@ -6,6 +6,9 @@ import type { WireError } from "./wire-error.js";
 /** Decompresses gzip. Throws errors of the input and errors of the compressed data alike. */
 export type Gunzip = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
+/** What becomes of a piece of text: its events for a trace, or their totals for an outline. */
+export type Parses = "events" | "totals";
+
 /** A piece of text, and its segment if it has one. */
 export interface ParsedPiece {
   text: Piece;
@@ -16,7 +19,7 @@ export interface ParsedPiece {
 export type Order =
   /** The first message: the engine. */
   | { do: "load"; code: WebAssembly.Module }
-  | { do: "parse"; text: Piece }
+  | { do: "parse"; text: Piece; parses: Parses }
   /** Compressed bytes, in reply to `next`; none at the end. */
   | { do: "inflate"; chunk: Uint8Array<ArrayBuffer> | undefined }
   /** The taker wants one more piece. */

@@ -26,4 +26,4 @@ export async function init(wasm: WasmInput | Promise<WasmInput>, { helper }: Ini
   await load(() => wasm);
 }
 
-export const { open, repair, openRun, summarize, merge, diff, check, trend } = createClient<Source>(platform);
+export const { open, repair, openRun, summarize, merge, diff, check, trend, outline } = createClient<Source>(platform);

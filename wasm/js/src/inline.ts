@@ -13,7 +13,7 @@ function decode(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
-export const { open, repair, openRun, summarize, merge, diff, check, trend } = createClient<Source>({
+export const { open, repair, openRun, summarize, merge, diff, check, trend, outline } = createClient<Source>({
   ready: () => load(() => decode(WASM)),
   input: inputOf,
   gunzip,

@@ -26,7 +26,8 @@ async function file(path: string): Promise<Input> {
   const name = basename(path);
   try {
     const { size } = await stat(path);
-    return { name, size, chunks: () => createReadStream(path, { highWaterMark: CHUNK }), canRepeat: true };
+    const chunks = (start = 0): AsyncIterable<Uint8Array> => createReadStream(path, { highWaterMark: CHUNK, start });
+    return { name, size, chunks, canRepeat: true };
   } catch (thrown) {
     const error = asError(thrown, "io");
     error.source = name;

@@ -10,7 +10,7 @@ export * from "./public.js";
 
 const ready = () => load(async () => readFile(new URL("./kinetoscope.wasm", import.meta.url)));
 
-export const { open, repair, openRun, summarize, merge, diff, check, trend } = createClient<Source>({
+export const { open, repair, openRun, summarize, merge, diff, check, trend, outline } = createClient<Source>({
   ready,
   input: inputOf,
   gunzip,

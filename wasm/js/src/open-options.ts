@@ -1,11 +1,12 @@
 // The options of `open`, and what reading needs of the engine and the platform.
 
 import type { Reading } from "./glue/engine.js";
-import type { Gunzip, Helping } from "./helping.js";
+import type { Gunzip, Helping, Parses } from "./helping.js";
 import type { PreviewSummary } from "./queries.js";
 import type { Source } from "./source.js";
 
-export interface Progress {
+/** How much was read. */
+export interface ReadCounts {
   /** Bytes of the source that were read, before decompression. */
   bytes: number;
   /** The size of the source in bytes, if it is known. */
@@ -14,6 +15,9 @@ export interface Progress {
   textBytes: number;
   /** Events that were read. */
   events: number;
+}
+
+export interface Progress extends ReadCounts {
   /** A summary of the events that were read. */
   preview: PreviewSummary;
 }
@@ -50,11 +54,17 @@ export interface OpenOptions<S = Source> {
   executionTrace?: S | undefined;
 }
 
-/** The methods of a reader that takes segments, which the small engine has not. */
+/** The methods of a reader that takes segments, which the small engine and other readers have not. */
 type Splicing = Pick<Reading, "takes_segments" | "splice">;
 
+/** What is fed with a file. */
+export interface Fed
+  extends
+    Pick<Reading, "feed" | "feed_text" | "start_over" | "text_bytes" | "events" | "is_full" | "free">,
+    Partial<Splicing> {}
+
 /** The reader of an engine, which makes a trace `E`. */
-export interface EngineReading<E> extends Omit<Reading, "finish" | keyof Splicing>, Partial<Splicing> {
+export interface EngineReading<E> extends Fed, Pick<Reading, "preview"> {
   finish(torchVersion: string | undefined, kernelRules: string | undefined): E;
 }
 
@@ -66,3 +76,11 @@ export interface Reader {
 
 /** The options of reading one source. */
 export type ReadOptions = Omit<OpenOptions, "executionTrace">;
+
+/** The options of feeding a reader. */
+export interface FeedOptions extends Pick<OpenOptions, "signal" | "threads"> {
+  /** What helpers make of pieces of text. */
+  parses?: Parses;
+  /** Called about ten times per second, and at the end. */
+  onCounts?: ((counts: ReadCounts) => void) | undefined;
+}

@@ -3,7 +3,8 @@
 import type { CompareOptions } from "./compare-options.js";
 import type { RanksNoteRow } from "./queries.js";
 import type { SummarizeOptions } from "./ranks.js";
-import type { Progress } from "./open-options.js";
+import type { ReadCounts } from "./open-options.js";
+import type { WindowOptions } from "./outline-options.js";
 import type { MergeOptions, RunProgress, SourceNote } from "./run-options.js";
 import type { WireError } from "./wire-error.js";
 
@@ -32,9 +33,22 @@ export type Method =
   | "summarize"
   | "profile";
 
-/** The methods of a run or a comparison that are called by name. */
+/** The methods of a run, a comparison or an outline that are called by name. */
 export type HeldMethod =
-  "ranks" | "rows" | "columns" | "tree" | "treeColumns" | "table" | "json" | "treeTable" | "treeJson" | "summary";
+  | "ranks"
+  | "rows"
+  | "columns"
+  | "tree"
+  | "treeColumns"
+  | "table"
+  | "json"
+  | "treeTable"
+  | "treeJson"
+  | "summary"
+  | "tracks"
+  | "diagnostics"
+  | "density"
+  | "eventsWithin";
 
 /** A message to the worker. The reply has the same id. */
 export type Request =
@@ -60,6 +74,16 @@ export type Request =
       wantsProgress: boolean;
     }
   | { id: number; do: "trend"; source: WireSource }
+  | { id: number; do: "outline"; source: WireSource; threads: number | undefined; wantsProgress: boolean }
+  | {
+      id: number;
+      do: "window";
+      outline: number;
+      time: readonly [number, number];
+      options: Omit<WindowOptions, "signal" | "onProgress">;
+      wantsProgress: boolean;
+    }
+  | { id: number; do: "abort"; request: number }
   | { id: number; do: "ask"; held: number; method: HeldMethod; arguments: unknown[] }
   | { id: number; do: "merge"; sources: WireSource[]; options: MergeOptions }
   | { id: number; do: "export"; trace: number; name: string; options: unknown }
@@ -82,6 +106,16 @@ export interface OpenedRun {
   notes: readonly RanksNoteRow[];
 }
 
+/** Metadata of an outline in the worker. */
+export interface OpenedOutline {
+  outline: number;
+  name: string;
+  length: number;
+  time: readonly [number, number];
+}
+
 /** A message from the worker. */
 export type Reply =
-  { id: number; progress: Progress | RunProgress } | { id: number; value: unknown } | { id: number; error: WireError };
+  | { id: number; progress: ReadCounts | RunProgress }
+  | { id: number; value: unknown }
+  | { id: number; error: WireError };

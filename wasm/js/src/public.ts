@@ -5,6 +5,7 @@ export type { BudgetResult, Budgets, Check, CheckOptions, Limits } from "./budge
 export type { Client } from "./client.js";
 export type { Comparison } from "./comparison.js";
 export type { Diff } from "./diff.js";
+export type { Outline, Outlines } from "./outline.js";
 export type { Ranks } from "./ranks.js";
 export type { Run } from "./run.js";
 export { mediaType, type Trace } from "./trace.js";

@@ -416,6 +416,12 @@ export type TrendKind =
   | "series"
   | "change";
 
+export type OutlineKind =
+  | "trace"
+  | "category"
+  | "track"
+  | "name";
+
 export type FitnessCode =
   | "no_operators"
   | "no_device_work"
@@ -707,6 +713,54 @@ export interface TrendRun {
   host: string;
   /** The Unix time of the line, in s; 0 if unknown. */
   time_s: number;
+}
+
+/** The total of some events of a trace. */
+export interface OutlineRow {
+  /** What the row is about. */
+  kind: OutlineKind;
+  /** The name of the events, or of the thread or stream. */
+  name: string;
+  /** The category of the events; empty for all of a track. */
+  category: string;
+  /** The number of objects of traceEvents. */
+  events: number;
+  /** The number of complete events (`ph` is `X`). */
+  spans: number;
+  /** The sum of the durations of complete events; nested events count each. */
+  sum_ns: number;
+  /** The longest of these durations. */
+  longest_ns: number;
+  /** The earliest start, after the start of the recording. */
+  start_ns: number | null;
+  /** The latest end, after the start of the recording. */
+  end_ns: number | null;
+}
+
+/** A track of an outline. */
+export interface OutlineTrack {
+  /** The number of the track, as `density` takes it. */
+  track: number;
+  /** host for a thread, device for a stream. */
+  kind: TrackKind;
+  /** The name of the process or device. */
+  process: string;
+  /** The name of the thread or stream. */
+  thread: string;
+  /** The pid in the file. */
+  pid: string;
+  /** The tid in the file. */
+  tid: string;
+  /** The number of objects of traceEvents. */
+  events: number;
+  /** The number of complete events (`ph` is `X`). */
+  spans: number;
+  /** The earliest start, after the start of the recording. */
+  start_ns: number | null;
+  /** The latest end, after the start of the recording. */
+  end_ns: number | null;
+  /** The largest mean number of events that last at the same time. */
+  most_open: number;
 }
 
 /** Options of `summary`. */

@@ -6,17 +6,19 @@ import { Feeder, isGzip, peek } from "./feeder.js";
 import { Helped } from "./helped.js";
 import { parsersFor } from "./helpers.js";
 import type { Gunzip } from "./helping.js";
-import type { EngineReading, Reader, ReadOptions } from "./open-options.js";
+import type { EngineReading, Fed, FeedOptions, ReadCounts, Reader, ReadOptions } from "./open-options.js";
+import type { PreviewSummary } from "./queries.js";
 import type { Input } from "./source.js";
 
 /** The size in bytes from which threads help. Starting them takes as long as reading a trace of this size. */
 const LARGE = 2 << 20;
 
-const DEFAULT_LIMIT = 3 * 2 ** 30;
+/** The default of `memoryLimit` in bytes. */
+export const DEFAULT_LIMIT = 3 * 2 ** 30;
 
 /** Feeds a reader with a file. */
 async function feed(
-  reading: EngineReading<unknown>,
+  reading: Fed,
   feeder: Feeder,
   gunzip: Gunzip | undefined,
   helped: Helped | undefined,
@@ -25,7 +27,7 @@ async function feed(
   const feedFile = (chunk: Uint8Array): void => reading.feed(chunk);
   if (!gunzip || !isGzip(head)) {
     feeder.keepNone();
-    return helped ? helped.feed(feeder.pieces(chunks), feedFile) : feeder.feed(chunks, feedFile);
+    return helped?.parses ? helped.feed(feeder.pieces(chunks), feedFile) : feeder.feed(chunks, feedFile);
   }
   const feedText = (chunk: Uint8Array): void => reading.feed_text(chunk);
   const inflating = { failed: false };
@@ -55,25 +57,26 @@ export interface ReadTrace<E = EngineTrace> {
   bytes: number;
 }
 
-/** Reads a trace with the reader that `create` makes for a memory limit. */
-export async function read<E>(
-  create: (memoryLimit: number) => EngineReading<E>,
+/** Feeds a reader with an input, and returns what `finish` makes of it with the size of the file. */
+export async function readWith<R extends Fed, E>(
+  reading: R,
   input: Input,
   { gunzip, helping }: Reader,
-  options: ReadOptions,
+  options: FeedOptions,
+  finish: (reading: R) => E,
 ): Promise<ReadTrace<E>> {
-  const reading = create(options.memoryLimit ?? DEFAULT_LIMIT);
   let ended = false;
   try {
     const feeder = new Feeder(reading, input, options, gunzip);
-    const threads = options.threads ?? parsersFor(helping?.processors ?? 0);
+    const { parses: what = "events" } = options;
+    const threads = reading.splice ? (options.threads ?? parsersFor(helping?.processors ?? 0, what)) : 0;
     const isLarge = input.size === undefined || input.size >= LARGE;
     const helps = helping && isLarge && options.threads !== 0 && (threads > 0 || helping.inflates);
-    await feed(reading, feeder, gunzip, helps ? new Helped(reading, feeder, helping, threads) : undefined);
+    await feed(reading, feeder, gunzip, helps ? new Helped(reading, feeder, helping, { threads, what }) : undefined);
     check(options.signal);
     feeder.reportProgress();
     ended = true;
-    const engine = guarded(() => reading.finish(options.torchVersion, options.kernelRules));
+    const engine = guarded(() => finish(reading));
     return { engine, bytes: feeder.bytes };
   } catch (thrown) {
     // Other values were thrown by the caller's `onProgress`.
@@ -83,4 +86,20 @@ export async function read<E>(
     // `finish` frees the reading.
     if (!ended) reading.free();
   }
+}
+
+/** Reads a trace with the reader that `create` makes for a memory limit. */
+export function read<E>(
+  create: (memoryLimit: number) => EngineReading<E>,
+  input: Input,
+  reader: Reader,
+  { memoryLimit = DEFAULT_LIMIT, torchVersion, kernelRules, signal, threads, onProgress }: ReadOptions,
+): Promise<ReadTrace<E>> {
+  const reading = create(memoryLimit);
+  const onCounts =
+    onProgress &&
+    ((counts: ReadCounts): void => onProgress({ ...counts, preview: reading.preview()[0] as PreviewSummary }));
+  return readWith(reading, input, reader, { signal, threads, onCounts }, () =>
+    reading.finish(torchVersion, kernelRules),
+  );
 }

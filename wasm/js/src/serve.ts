@@ -4,10 +4,11 @@ import { KinetoscopeError } from "./errors.js";
 import type { Client } from "./client.js";
 import type { Comparison } from "./comparison.js";
 import type { Port } from "./helping.js";
-import type { Opened, OpenedRun, Reply, Request, WireSource } from "./protocol.js";
+import type { Opened, OpenedOutline, OpenedRun, Reply, Request, WireSource } from "./protocol.js";
 import type { Run } from "./run.js";
 import type { Source } from "./source.js";
-import type { Progress } from "./open-options.js";
+import type { ReadCounts } from "./open-options.js";
+import type { Outline } from "./outline.js";
 import type { RunProgress } from "./run-options.js";
 import type { Trace } from "./trace.js";
 import type { Exports } from "./queries.js";
@@ -43,17 +44,18 @@ function buffersOf(value: unknown, depth = 3): ArrayBuffer[] {
 /** Returns a function that handles requests and posts the replies to `port`. */
 export function serve(port: Port<Reply>, client: Omit<Client<Source>, "check">): (request: Request) => Promise<void> {
   const traces = new Map<number, Trace>();
-  const answering = new Map<number, Run | Comparison>();
+  const answering = new Map<number, Run | Comparison | Outline>();
+  const aborting = new Map<number, AbortController>();
   const writings = new Map<number, ReadableStreamDefaultReader<Uint8Array>>();
   let next = 0;
 
   function held<T>(from: Map<number, T>, id: number): T {
     const found = from.get(id);
-    if (!found) throw new KinetoscopeError("disposed", "the trace, run or comparison was disposed of");
+    if (!found) throw new KinetoscopeError("disposed", "it was disposed of");
     return found;
   }
 
-  const progressOf = (id: number) => (progress: Progress | RunProgress) => port.postMessage({ id, progress }, []);
+  const progressOf = (id: number) => (progress: ReadCounts | RunProgress) => port.postMessage({ id, progress }, []);
 
   async function open(request: Request & { do: "open" }): Promise<Opened[]> {
     const { id, sources, memoryLimit, torchVersion, kernelRules, threads, executionTrace, wantsProgress } = request;
@@ -66,10 +68,33 @@ export function serve(port: Port<Reply>, client: Omit<Client<Source>, "check">):
       executionTrace: executionTrace && sourceOf(executionTrace),
       onProgress,
     });
-    return opened.map((trace) => {
-      traces.set(++next, trace);
-      return { trace: next, name: trace.name, startNs: trace.startNs, length: trace.length };
-    });
+    return opened.map(hold);
+  }
+
+  function hold(trace: Trace): Opened {
+    traces.set(++next, trace);
+    return { trace: next, name: trace.name, startNs: trace.startNs, length: trace.length };
+  }
+
+  async function outline({ id, source, threads, wantsProgress }: Request & { do: "outline" }): Promise<OpenedOutline> {
+    const onProgress = wantsProgress ? progressOf(id) : undefined;
+    const outline = await client.outline(sourceOf(source), { threads, onProgress });
+    answering.set(++next, outline);
+    return { outline: next, name: outline.name, length: outline.length, time: outline.time };
+  }
+
+  async function readWindow(request: Request & { do: "window" }): Promise<Opened> {
+    const { id, outline, time, options, wantsProgress } = request;
+    const controller = new AbortController();
+    aborting.set(id, controller);
+    try {
+      const onProgress = wantsProgress ? progressOf(id) : undefined;
+      const { signal } = controller;
+      const from = held(answering, outline) as Outline;
+      return hold(await from.window(...time, { ...options, onProgress, signal }));
+    } finally {
+      aborting.delete(id);
+    }
   }
 
   async function openRun({ files, notes }: Request & { do: "run" }): Promise<OpenedRun> {
@@ -109,6 +134,13 @@ export function serve(port: Port<Reply>, client: Omit<Client<Source>, "check">):
         return compare(request);
       case "trend":
         return client.trend(sourceOf(request.source));
+      case "outline":
+        return outline(request);
+      case "window":
+        return readWindow(request);
+      case "abort":
+        aborting.get(request.request)?.abort();
+        return undefined;
       case "ask": {
         const one = held(answering, request.held);
         const method = Reflect.get(one, request.method) as (...given: unknown[]) => unknown;

@@ -10,8 +10,8 @@ export interface Input {
   name: string;
   /** The number of bytes, if it is known. */
   size: number | undefined;
-  /** Returns the bytes from the beginning. */
-  chunks(): AsyncIterable<Uint8Array>;
+  /** Returns the bytes, from an offset if `canRepeat`. */
+  chunks(from?: number): AsyncIterable<Uint8Array>;
   /** Whether `chunks` can be called again; if not, the bytes may have to be kept. */
   canRepeat: boolean;
   /** Whether each chunk is the only view of its buffer. */
@@ -45,8 +45,8 @@ export async function inputOf(source: unknown, signal: AbortSignal | undefined):
 }
 
 function bytes(all: Uint8Array): Input {
-  async function* slices(): AsyncIterable<Uint8Array> {
-    for (let at = 0; at < all.length; at += SLICE) yield all.subarray(at, at + SLICE);
+  async function* slices(from = 0): AsyncIterable<Uint8Array> {
+    for (let at = from; at < all.length; at += SLICE) yield all.subarray(at, at + SLICE);
   }
   return { name: "bytes", size: all.length, chunks: slices, canRepeat: true };
 }
@@ -54,7 +54,8 @@ function bytes(all: Uint8Array): Input {
 function blob(blob: Blob): Input {
   const name = blob instanceof File ? blob.name : "blob";
   // Slices take four times as long in Chromium.
-  return { name, size: blob.size, chunks: () => read(blob.stream()), canRepeat: true, ownsChunks: true };
+  const chunks = (from = 0): AsyncIterable<Uint8Array> => read((from > 0 ? blob.slice(from) : blob).stream());
+  return { name, size: blob.size, chunks, canRepeat: true, ownsChunks: true };
 }
 
 function once(name: string, size: number | undefined, stream: ReadableStream<Uint8Array>): Input {

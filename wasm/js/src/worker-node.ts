@@ -7,7 +7,7 @@ import { createRemoteClient } from "./remote.js";
 
 export * from "./worker-public.js";
 
-export const { open, openRun, summarize, merge, diff, trend } = createRemoteClient((onReply, onFailure) => {
+export const { open, openRun, summarize, merge, diff, trend, outline } = createRemoteClient((onReply, onFailure) => {
   // Flags of the process, such as --input-type, must not apply to the worker.
   const worker = new Worker(new URL("./worker-thread-node.js", import.meta.url), { execArgv: [] });
   worker.on("message", (reply: Reply) => onReply(reply));

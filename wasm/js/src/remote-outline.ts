@@ -1,0 +1,84 @@
+// The page's side of the protocol: outlines, and the windows of them that are read.
+
+import { withWorker, type Connection, type Spawn } from "./connection.js";
+import { check } from "./errors.js";
+import * as given from "./given.js";
+import { Held } from "./held.js";
+import { OUTLINE_OPTIONS, WINDOW_OPTIONS, type OutlineOptions, type WindowOptions } from "./outline-options.js";
+import type { Opened, OpenedOutline } from "./protocol.js";
+import type { OutlineRow, OutlineTrack } from "./queries.js";
+import { RemoteTrace } from "./remote-trace.js";
+import type { Source } from "./source.js";
+import type { Diagnostic, TilesOptions } from "./trace.js";
+import { wireOf } from "./wire-source.js";
+
+/** An outline that a worker holds: an `Outline` whose methods return promises. */
+export class RemoteOutline extends Held {
+  readonly name: string;
+  /** The number of events. */
+  readonly length: number;
+  /** The earliest start and the latest end of the events, in ns from the start of the recording. */
+  readonly time: readonly [number, number];
+
+  /** @internal */
+  constructor(connection: Connection, opened: OpenedOutline) {
+    super(connection, opened.outline, opened.name);
+    this.name = opened.name;
+    this.length = opened.length;
+    this.time = opened.time;
+  }
+
+  rows(limit?: number): Promise<OutlineRow[]> {
+    return this.ask("rows", limit);
+  }
+
+  json(limit?: number): Promise<string> {
+    return this.ask("json", limit);
+  }
+
+  tracks(): Promise<OutlineTrack[]> {
+    return this.ask("tracks");
+  }
+
+  diagnostics(): Promise<Diagnostic[]> {
+    return this.ask("diagnostics");
+  }
+
+  density(options: TilesOptions): Promise<Float32Array> {
+    return this.ask("density", options);
+  }
+
+  eventsWithin(startNs: number, endNs: number): Promise<number> {
+    return this.ask("eventsWithin", startNs, endNs);
+  }
+
+  /** Works like `window` of an `Outline`. The same worker holds the trace. */
+  async window(startNs: number, endNs: number, options: WindowOptions = {}): Promise<RemoteTrace> {
+    const { signal, onProgress, ...rest } = given.options(options, WINDOW_OPTIONS);
+    check(signal);
+    const wantsProgress = onProgress !== undefined;
+    const opened = await this.send<Opened>(
+      (outline) => ({ do: "window", outline, time: [startNs, endNs], options: rest, wantsProgress }),
+      { onProgress, signal },
+    );
+    return this.make((connection) => new RemoteTrace(connection, opened));
+  }
+}
+
+export interface RemoteOutlines {
+  /** Works like `outline` of the package, in its own worker; aborting terminates the worker. */
+  outline(source: Source, options?: OutlineOptions): Promise<RemoteOutline>;
+}
+
+export function createRemoteOutlines(spawn: Spawn): RemoteOutlines {
+  async function outline(source: Source, options: OutlineOptions = {}): Promise<RemoteOutline> {
+    const { signal, onProgress, threads } = given.options(options, OUTLINE_OPTIONS);
+    const [wire, transfer] = await wireOf(source, signal);
+    return withWorker(spawn, signal, async (connection) => {
+      const request = { do: "outline", source: wire, threads, wantsProgress: onProgress !== undefined } as const;
+      return new RemoteOutline(connection, await connection.send<OpenedOutline>(request, { transfer, onProgress }));
+    });
+  }
+
+  return { outline };
+}
