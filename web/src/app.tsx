@@ -7,6 +7,7 @@ import { LiveBar, LiveWaiting } from "./components/live-bar";
 import { FailureList, FileButton, Opening } from "./components/opening";
 import { Topbar } from "./components/topbar";
 import { DropZone } from "./components/drop";
+import { WindowBar } from "./components/window-bar";
 import { count } from "./model/format";
 import { VIEWS, type View } from "./model/views";
 import { history } from "./state/history";
@@ -143,6 +144,7 @@ export function App() {
             <FailureList />
             <Unclear />
             {open ? <Damage open={open} /> : null}
+            {open ? <WindowBar open={open} /> : null}
             <Shown open={open} />
           </main>
         </div>

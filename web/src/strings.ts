@@ -155,6 +155,11 @@ export const PAGE_TEXTS = {
   runsToCompare: "Runs to compare",
   damaged: (count: string) => `${count} parts of the file could not be read. The rest is shown.`,
   damageDetails: "Details",
+  totalsOfAll: "Totals of all events",
+  otherPart: "Choose another part",
+  otherPartHint: "Zoom in on the timeline: the visible events are read when they are few enough",
+  readingTotals: "Reading the totals of",
+  largerThanMemory: "The trace is larger than memory. Its totals are read, and then a part of its events.",
   inTimeline: "In the timeline",
   inCallTree: "In the call tree",
   inSamples: "Samples of call stacks",
@@ -654,6 +659,15 @@ export const TEXTS = {
     criticalPathHint: "Show what the end of the trace depended on, back to its start",
     wholeTraceHint: "Show the complete trace (Home)",
   },
+  totals: {
+    title: "All events",
+    about: "The exact totals of the complete trace. All else on this page is about the part that is open.",
+    kinds: {
+      category: { label: "Categories", about: "The total of each category" },
+      track: { label: "Tracks", about: "The total of each thread and stream" },
+      name: { label: "Names", about: "The total of each name" },
+    },
+  },
   timelineSelection: {
     selection: "Selection",
     selectedEvents: "Selected events",
@@ -662,6 +676,12 @@ export const TEXTS = {
 
 /** Texts with parameters. */
 export const TEMPLATES = {
+  windowShown: (all: string, open: string, from: string, to: string) =>
+    `The trace is larger than memory: ${all} events. Shown are ${open} of them, from ${from} to ${to}.`,
+  totalEvents: (all: string, length: string, sum: string) =>
+    `${all} events in ${length}. The durations of the complete ones add up to ${sum}; nested events count each.`,
+  readingWindow: (events: string) => `Reading the visible events … ${events}`,
+  zoomToRead: (events: string) => `${events} events: zoom in to read them`,
   activities: (many: string) => `${many} activities`,
   periods: (many: string) => `${many} periods`,
   longestOf: (name: string) => `The longest time of ${name}, on the timeline`,

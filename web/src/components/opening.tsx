@@ -1,7 +1,7 @@
 // The start page: ways to open a trace, progress while reading, and failures.
 
 import { useRef, useState } from "preact/hooks";
-import type { PreviewTop, RunProgress } from "kinetoscope/remote";
+import type { OutlineRow, PreviewSummary, PreviewTop, RunProgress } from "kinetoscope/remote";
 import { ACCEPTED } from "../engine/files";
 import { bytes, count, time } from "../model/format";
 import { addressFailure, goToAddress, isFromFile, lostName, openFiles, openSample } from "../state/opening";
@@ -120,6 +120,33 @@ function PreviewList({ title, rows }: { title: string; rows: readonly PreviewTop
   );
 }
 
+/** The largest totals so far of a trace that is larger than memory. */
+function Totals({ rows }: { rows: readonly OutlineRow[] }) {
+  const top = (kind: "category" | "name"): PreviewTop[] =>
+    rows
+      .filter((row) => row.kind === kind && row.spans > 0)
+      .map((row) => ({ name: row.name || row.category, count: row.events, sum_ns: row.sum_ns }));
+  return (
+    <div class="preview-lists">
+      <PreviewList title={TEXTS.totals.kinds.category.label} rows={top("category")} />
+      <PreviewList title={TEXTS.totals.kinds.name.label} rows={top("name")} />
+    </div>
+  );
+}
+
+function Preview({ preview }: { preview: PreviewSummary }) {
+  return (
+    <div class="preview-lists">
+      <p class="preview-wall">
+        {PAGE_TEXTS.soFar}: <b data-preview="wall">{time(preview.wall_ns)}</b>,{" "}
+        {TEMPLATES.preview(count(preview.operators), count(preview.kernels), time(preview.device_sum_ns))}
+      </p>
+      <PreviewList title={SHARED.operators} rows={preview.top_operators} />
+      <PreviewList title={SHARED.kernels} rows={preview.top_kernels} />
+    </div>
+  );
+}
+
 function Reading({ entry }: { entry: Loading }) {
   const { progress, totalBytes, startedAt } = entry;
   const seconds = (performance.now() - startedAt) / 1000;
@@ -140,7 +167,7 @@ function Reading({ entry }: { entry: Loading }) {
   return (
     <div class="reading" data-reading={entry.name}>
       <p class="reading-name">
-        {PAGE_TEXTS.reading} <b>{entry.name}</b>
+        {entry.isLarge ? PAGE_TEXTS.readingTotals : PAGE_TEXTS.reading} <b>{entry.name}</b>
       </p>
       <progress
         aria-label={`${PAGE_TEXTS.reading} ${entry.name}`}
@@ -148,20 +175,9 @@ function Reading({ entry }: { entry: Loading }) {
         {...(share === undefined ? {} : { value: share })}
       />
       <p class="reading-parts">{parts.filter((part) => part !== "").join(" · ")}</p>
-      {progress ? (
-        <div class="preview-lists">
-          <p class="preview-wall">
-            {PAGE_TEXTS.soFar}: <b data-preview="wall">{time(progress.preview.wall_ns)}</b>,{" "}
-            {TEMPLATES.preview(
-              count(progress.preview.operators),
-              count(progress.preview.kernels),
-              time(progress.preview.device_sum_ns),
-            )}
-          </p>
-          <PreviewList title={SHARED.operators} rows={progress.preview.top_operators} />
-          <PreviewList title={SHARED.kernels} rows={progress.preview.top_kernels} />
-        </div>
-      ) : null}
+      {entry.isLarge ? <p class="quiet">{PAGE_TEXTS.largerThanMemory}</p> : null}
+      {progress?.totals ? <Totals rows={progress.totals} /> : null}
+      {progress?.preview ? <Preview preview={progress.preview} /> : null}
     </div>
   );
 }

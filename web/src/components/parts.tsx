@@ -6,7 +6,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import type { RemoteTrace } from "kinetoscope/remote";
 import { rowsOf, valueOf, type Answer } from "../state/ask";
 import type { View } from "../model/views";
-import { isLive } from "../state/live";
+import { keepsShown } from "../state/live";
 import { addressOf } from "../state/route";
 import { MISSING, PAGE_TEXTS, TEMPLATES, VIEW_TEXTS } from "../strings";
 import { hint } from "./hints";
@@ -95,7 +95,7 @@ export function Await<Value>(props: {
   const shown = useRef<ComponentChildren>(undefined);
   const answer = props.answer.value;
   if (answer.state === "waiting") {
-    if (isLive.value && shown.current !== undefined) return <>{shown.current}</>;
+    if (keepsShown.value && shown.current !== undefined) return <>{shown.current}</>;
     return (
       <div class="waiting" role="status">
         <span class="spinner" aria-hidden="true" /> {PAGE_TEXTS.computing}

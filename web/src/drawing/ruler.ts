@@ -2,9 +2,12 @@
 
 import type { Spans } from "kinetoscope/remote";
 import { time } from "../model/format";
-import { ticks } from "../model/timeline/viewport";
+import { ticks, type Viewport } from "../model/timeline/viewport";
 import { RULER, STEPS, xOf, type Scene } from "./scene";
 import { fitted } from "./text";
+
+/** The smallest distance of the lines at the starts of steps, in pixels. */
+const CLOSEST = 5;
 
 /** Returns the round times of the ruler, after its origin. */
 function rulerTicks({ view, width, origin }: Scene): { step: number; times: number[] } {
@@ -19,9 +22,12 @@ export function grid(scene: Scene): void {
     context.fillRect(Math.round(xOf(scene, origin + at)), header, 1, height - header);
   context.fillStyle = palette.quiet;
   context.globalAlpha = 0.5;
+  let last = -Infinity;
   for (const step of scene.steps) {
     const x = Math.round(xOf(scene, step.start));
-    if (x >= 0 && x <= width) context.fillRect(x, header, 1, height - header);
+    if (x < 0 || x > width || x - last < CLOSEST) continue;
+    last = x;
+    context.fillRect(x, header, 1, height - header);
   }
   context.globalAlpha = 1;
 }
@@ -43,6 +49,15 @@ export function ruler(scene: Scene): void {
   }
   if (header > RULER) stepStrip(scene);
   if (scene.found) matches(scene, scene.found.spans);
+}
+
+/** Marks the time of the events that are in memory. */
+export function loaded(scene: Scene, { start, end }: Viewport): void {
+  const { context, width, palette } = scene;
+  const [from, to] = [Math.max(0, xOf(scene, start)), Math.min(width, xOf(scene, end))];
+  if (to < 0 || from > width) return;
+  context.fillStyle = palette.accent;
+  context.fillRect(from, 0, Math.max(2, to - from), 3);
 }
 
 /** Makes everything outside of a time range pale. */

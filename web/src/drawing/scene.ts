@@ -32,6 +32,10 @@ export interface Scene {
   level: number;
   boxes: Chunks<Boxes>;
   curves: Chunks<Curve>;
+  /** The mean numbers of events of a track of an outline that last in each pixel. */
+  densities: Chunks<Float32Array>;
+  /** Of a trace that is larger than memory: the time of the events that can be drawn. */
+  window: Viewport | undefined;
   palette: Palette;
   /** The time that the ruler shows as 0. */
   origin: number;

@@ -3,8 +3,9 @@
 import type { Boxes } from "../model/timeline/boxes";
 import { chunkLength, placesOf, type Place } from "../model/timeline/chunks";
 import { LEVEL, type TimelineRow } from "../model/timeline/layout";
+import { density } from "./density";
 import { areaBox, criticalPath, links, outline } from "./marks";
-import { cursor, grid, outside, ruler } from "./ruler";
+import { cursor, grid, loaded, outside, ruler } from "./ruler";
 import { visibleRows, xOf, yOf, type Scene } from "./scene";
 import { FONT, fitted } from "./text";
 
@@ -31,6 +32,7 @@ export function drawTimeline(scene: Scene): void {
   if (scene.selected) links(scene, scene.selected);
   context.restore();
   ruler(scene);
+  if (scene.window) loaded(scene, scene.window);
   if (scene.cursor !== undefined) cursor(scene, scene.cursor);
 }
 
@@ -41,6 +43,8 @@ function process(scene: Scene, row: TimelineRow): void {
 
 function track(scene: Scene, row: TimelineRow & { kind: "track" }): void {
   const top = yOf(scene, row.y);
+  density(scene, row);
+  if (row.track < 0) return;
   for (const place of placesOf(row.track, scene.level, scene.view.start, scene.view.end)) {
     const found = scene.boxes.get(place);
     if (found) chunk(scene, row, found, top, place);

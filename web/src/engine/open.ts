@@ -4,8 +4,10 @@ import { engineCode } from "#engine-code";
 import {
   createRemoteClient,
   type OpenOptions,
+  type OutlineOptions,
   type RemoteClient,
   type RemoteComparison,
+  type RemoteOutline,
   type RemoteRun,
   type RemoteTrace,
   type Reply,
@@ -52,6 +54,13 @@ export async function openTrace(input: Input, options: OpenOptions): Promise<Rem
   const { open } = await client();
   options.signal?.throwIfAborted();
   return open(input, options);
+}
+
+/** Reads the outline of a trace that may be larger than memory. */
+export async function openOutline(file: File, options: OutlineOptions): Promise<RemoteOutline> {
+  const { outline } = await client();
+  options.signal?.throwIfAborted();
+  return outline(file, options);
 }
 
 /** How many traces of a run are read at the same time. Each takes a core and the memory of a trace. */

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { param, setParams } from "./route";
-import { refresh, traces } from "./session";
+import { current, refresh, traces } from "./session";
 
 /** The program whose recordings are shown. */
 export interface Program {
@@ -32,6 +32,9 @@ export const live = signal<LiveState | undefined>(undefined);
 
 /** Whether the page follows a recording. */
 export const isLive = computed(() => live.value !== undefined);
+
+/** Whether views keep what they show until they have their answers about another version of the trace. */
+export const keepsShown = computed(() => isLive.value || current.value?.large !== undefined);
 
 /** Whether the user has paused what is shown. */
 export const isPaused = signal(false);

@@ -1,9 +1,20 @@
 // The traces that are open or being read.
 
 import { computed, signal } from "@preact/signals";
-import { KinetoscopeError, type Diagnostic, type InfoRow, type Progress, type RemoteTrace } from "kinetoscope/remote";
+import {
+  KinetoscopeError,
+  type Diagnostic,
+  type InfoRow,
+  type OutlineRow,
+  type PreviewSummary,
+  type ReadCounts,
+  type RemoteTrace,
+} from "kinetoscope/remote";
 import { openTrace, type Input } from "../engine/open";
+import { isTooLarge } from "../model/outline";
 import { relationOf, type Relation } from "../model/ranks";
+import type { Viewport } from "../model/timeline/viewport";
+import { endReadingWindow, memoryLimit, openLarge, readWindow, type Large } from "./large";
 import { go, numberParam, setParams, view } from "./route";
 
 export interface OpenTrace {
@@ -13,6 +24,8 @@ export interface OpenTrace {
   file: File | undefined;
   info: InfoRow;
   diagnostics: Diagnostic[];
+  /** Of a trace that is larger than memory: `trace` is a window of it. */
+  large?: Large;
 }
 
 /** A file that is being read or could not be read. */
@@ -20,7 +33,9 @@ export interface Loading {
   name: string;
   totalBytes: number | undefined;
   startedAt: number;
-  progress: Progress | undefined;
+  progress: (ReadCounts & { preview?: PreviewSummary; totals?: OutlineRow[] }) | undefined;
+  /** Whether only its totals and a window of it are read. */
+  isLarge: boolean;
   failure: { code: string; message: string; byteOffset: number | undefined } | undefined;
 }
 
@@ -37,6 +52,9 @@ export const current = computed<OpenTrace | undefined>(
 
 let reading: AbortController | undefined;
 
+/** The trace that was shown before the present one: views may still ask it. */
+let former: RemoteTrace | undefined;
+
 /** Cancels reading. */
 export function cancel(): void {
   reading?.abort();
@@ -46,9 +64,17 @@ export function cancel(): void {
 /** Closes every trace. */
 export function closeAll(): void {
   cancel();
-  for (const { trace } of traces.value) trace.dispose();
+  endReadingWindow();
+  for (const open of traces.value) dispose(open);
+  former?.dispose();
+  former = undefined;
   traces.value = [];
   relation.value = "one";
+}
+
+function dispose({ trace, large }: OpenTrace): void {
+  trace.dispose();
+  large?.outline.dispose();
 }
 
 function nameOf(input: Input): string {
@@ -62,15 +88,57 @@ function sizeOf(input: Input): number | undefined {
   return length > 0 ? length : undefined;
 }
 
+/** What is known about a trace that was read. */
+async function opened(trace: RemoteTrace, input: Input): Promise<OpenTrace> {
+  const [info, diagnostics] = await Promise.all([trace.info(), trace.diagnostics()]);
+  return { trace, name: nameOf(input), file: input instanceof File ? input : undefined, info, diagnostics };
+}
+
+type Update = (changes: Partial<Loading>) => void;
+
+/** Opens a trace; returns undefined if it is a file that does not fit into memory. */
+async function openWhole(input: Input, signal: AbortSignal, update: Update): Promise<OpenTrace | undefined> {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  signal.addEventListener("abort", abort, { once: true });
+  let isLarge = false;
+  const onProgress = (progress: ReadCounts): void => {
+    update({ progress });
+    if (!(input instanceof File) || !isTooLarge(progress, memoryLimit)) return;
+    isLarge = true;
+    abort();
+  };
+  try {
+    return await opened(await openTrace(input, { signal: controller.signal, onProgress, memoryLimit }), input);
+  } catch (thrown) {
+    if (isLarge && !signal.aborted) return undefined;
+    throw thrown;
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** Opens a file that does not fit into memory. Without an outline, as of other formats, it is read up to the limit. */
+async function openPart(file: File, signal: AbortSignal, update: Update): Promise<OpenTrace> {
+  update({ isLarge: true });
+  const onProgress = (progress: ReadCounts): void => update({ progress });
+  try {
+    const { trace, large, diagnostics } = await openLarge(file, { signal, onProgress });
+    return { ...(await opened(trace, file)), diagnostics, large };
+  } catch (thrown) {
+    if (!(thrown instanceof KinetoscopeError && thrown.code === "unfit")) throw thrown;
+    update({ isLarge: false });
+    return opened(await openTrace(file, { signal, onProgress, memoryLimit }), file);
+  }
+}
+
 async function one(input: Input, at: number, signal: AbortSignal): Promise<OpenTrace | undefined> {
-  const update = (changes: Partial<Loading>): void => {
+  const update: Update = (changes) => {
     if (signal.aborted) return;
     loading.value = loading.value.map((entry, position) => (position === at ? { ...entry, ...changes } : entry));
   };
   try {
-    const trace = await openTrace(input, { signal, onProgress: (progress) => update({ progress }) });
-    const [info, diagnostics] = await Promise.all([trace.info(), trace.diagnostics()]);
-    return { trace, name: nameOf(input), file: input instanceof File ? input : undefined, info, diagnostics };
+    return (await openWhole(input, signal, update)) ?? (await openPart(input as File, signal, update));
   } catch (thrown) {
     const known = thrown instanceof KinetoscopeError ? thrown : undefined;
     const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -87,12 +155,13 @@ export async function open(inputs: readonly Input[], how: "replace" | "add" | "p
   reading = controller;
   const startedAt = performance.now();
   loading.value = inputs.map((input) => {
-    return { name: nameOf(input), totalBytes: sizeOf(input), startedAt, progress: undefined, failure: undefined };
+    const [name, totalBytes] = [nameOf(input), sizeOf(input)];
+    return { name, totalBytes, startedAt, progress: undefined, isLarge: false, failure: undefined };
   });
-  const opened = await Promise.all(inputs.map((input, at) => one(input, at, controller.signal)));
-  const found = opened.filter((trace) => trace !== undefined);
+  const all = await Promise.all(inputs.map((input, at) => one(input, at, controller.signal)));
+  const found = all.filter((trace) => trace !== undefined);
   if (controller.signal.aborted) {
-    for (const { trace } of found) trace.dispose();
+    for (const open of found) dispose(open);
     return;
   }
   loading.value = loading.value.filter((entry) => entry.failure);
@@ -105,25 +174,35 @@ export async function open(inputs: readonly Input[], how: "replace" | "add" | "p
   if (relation.value === "runs" && view.value === "overview") go("compare");
 }
 
-/** The trace that was shown before the present one: views may still ask it. */
-let former: RemoteTrace | undefined;
-
-/**
- * Shows a newer version of the first open trace, unless `isHeld` when it is read. Returns whether it is shown. The views keep
- * what they show until they have their answers.
- */
-export async function refresh(input: Input, name: string, isHeld: () => boolean): Promise<boolean> {
-  const trace = await openTrace(input, {});
-  const [info, diagnostics] = await Promise.all([trace.info(), trace.diagnostics()]);
-  if (isHeld()) {
-    trace.dispose();
-    return false;
-  }
-  const [shown, ...others] = traces.value;
+/** Shows another version of an open trace. The views keep what they show until they have their answers. */
+function replace(shown: OpenTrace | undefined, next: OpenTrace): void {
   former?.dispose();
   former = shown?.trace;
-  traces.value = [{ trace, name, file: undefined, info, diagnostics }, ...others];
+  const others = traces.value;
+  traces.value = shown ? others.map((one) => (one === shown ? next : one)) : [next, ...others.slice(1)];
+}
+
+/** Shows a newer version of the first open trace, unless `isHeld` when it is read. Returns whether it is shown. */
+export async function refresh(input: Input, name: string, isHeld: () => boolean): Promise<boolean> {
+  const next = await opened(await openTrace(input, {}), input);
+  if (isHeld()) {
+    next.trace.dispose();
+    return false;
+  }
+  replace(traces.value[0], { ...next, name });
   return true;
+}
+
+/** Shows another window of a trace that is larger than memory. */
+export async function showWindow(open: OpenTrace, window: Viewport): Promise<void> {
+  const { large } = open;
+  const trace = large && (await readWindow(large, window));
+  if (!trace) return;
+  const info = await trace.info();
+  if (!traces.value.includes(open)) return trace.dispose();
+  // They are about events and tracks of the former window.
+  setParams({ event: undefined, area: undefined, open: undefined });
+  replace(open, { ...open, trace, info, large: { ...large, window } });
 }
 
 /** Shows another of the open traces. */

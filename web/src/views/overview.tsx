@@ -20,6 +20,7 @@ import { go, param } from "../state/route";
 import { relation, type OpenTrace } from "../state/session";
 import { IdleOf } from "./findings/causes";
 import { HINTS, IDLE_CAUSES, TEMPLATES, TEXTS } from "../strings";
+import { Totals } from "./totals";
 
 const LABELS = TEXTS.overview;
 const SHARED = TEXTS.shared;
@@ -341,6 +342,7 @@ export function Overview({ open }: { open: OpenTrace }) {
           {[open.info.producer, ...open.info.devices.slice(0, 1), open.info.host].filter(Boolean).join(" · ")}
         </span>
       </Head>
+      {open.large ? <Totals large={open.large} /> : null}
       <Await answer={rowsOf(open.trace, "summary")}>
         {([summary]) =>
           summary ? (

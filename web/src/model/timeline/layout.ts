@@ -1,6 +1,7 @@
 // The rows of the timeline and their positions: processes with their tracks and counters.
 
 import type { CountersRow, CounterUnit, TracksRow } from "kinetoscope/remote";
+import type { DrawnTrack } from "../outline";
 
 /** The height of one nesting level of spans, in pixels. */
 export const LEVEL = 18;
@@ -14,6 +15,8 @@ export type TimelineRow =
       kind: "track";
       id: string;
       track: number;
+      /** The number of the track in the outline of a trace that is larger than memory. */
+      outline: number | undefined;
       title: string;
       y: number;
       height: number;
@@ -50,7 +53,7 @@ export interface LayoutOptions {
 interface Group {
   title: string;
   onDevice: boolean;
-  tracks: TracksRow[];
+  tracks: DrawnTrack[];
   counters: CountersRow[];
 }
 
@@ -78,7 +81,7 @@ const byName = (a: TracksRow, b: TracksRow): number =>
 
 type Order = (a: TracksRow, b: TracksRow) => number;
 
-function grouped(tracks: readonly TracksRow[], counters: readonly CountersRow[], order: Order): Group[] {
+function grouped(tracks: readonly DrawnTrack[], counters: readonly CountersRow[], order: Order): Group[] {
   const groups: Group[] = [];
   for (const track of tracks) {
     if (track.spans === 0) continue;
@@ -107,14 +110,15 @@ const counterRow = (counter: CountersRow, y: number): TimelineRow => ({
 });
 
 /** Returns the row of a track at a vertical position. */
-function trackRow(track: TracksRow, y: number, onDevice: boolean, closed: ReadonlySet<string>): TimelineRow {
-  const id = `t${track.track}`;
+function trackRow(track: DrawnTrack, y: number, onDevice: boolean, closed: ReadonlySet<string>): TimelineRow {
+  const id = `t${track.outline ?? track.track}`;
   const isClosed = closed.has(id);
   const levels = isClosed ? 1 : track.depth;
   return {
     kind: "track",
     id,
     track: track.track,
+    outline: track.outline,
     title: track.thread,
     y,
     height: Math.max(1, levels) * LEVEL,
@@ -126,7 +130,11 @@ function trackRow(track: TracksRow, y: number, onDevice: boolean, closed: Readon
 }
 
 /** Returns the rows from top to bottom. Shares of a device, such as busy, are above its streams, other counters below. */
-export function layout(tracks: readonly TracksRow[], counters: readonly CountersRow[], options: LayoutOptions): Layout {
+export function layout(
+  tracks: readonly DrawnTrack[],
+  counters: readonly CountersRow[],
+  options: LayoutOptions,
+): Layout {
   const rows: TimelineRow[] = [];
   let y = 0;
   const add = (row: TimelineRow, gap = GAP): void => {

@@ -1,22 +1,25 @@
 // The state of a timeline: selection, search, critical path.
 
 import { computed, effect, signal } from "@preact/signals";
-import type { CountersRow, Related, RemoteTrace, Spans, StepsRow, TracksRow } from "kinetoscope/remote";
+import type { CountersRow, Related, RemoteTrace, Spans, StepsRow } from "kinetoscope/remote";
 import { save } from "../../components/download";
 import { baseName } from "../../components/save";
 import type { Area } from "../../drawing/scene";
 import { search } from "../../model/search";
+import type { DrawnTrack } from "../../model/outline";
 import { layout, LEVEL } from "../../model/timeline/layout";
 import { criticalPathOf, type Path } from "../../model/timeline/path";
 import { drawnSteps, type Step } from "../../model/timeline/steps";
 import { around, centered, type Viewport } from "../../model/timeline/viewport";
 import { isLive } from "../../state/live";
+import type { OpenTrace } from "../../state/session";
 import { numberParam, paramSignal, setParams } from "../../state/route";
 import { Camera } from "./camera";
 import { closedIn } from "./closed";
 import type { Target } from "./input";
 import { Matches } from "./matches";
 import { Surface, type Hovered, type Overlay } from "./surface";
+import { WindowFollower } from "./window-follower";
 
 /** A selected area: a time range on some tracks. */
 export interface Selection {
@@ -43,27 +46,34 @@ export class Timeline implements Target {
       byName: isLive.value,
     }),
   );
+  /** Of a trace that is larger than memory. */
+  readonly windows: WindowFollower | undefined;
+  readonly trace: RemoteTrace;
   private readonly trackFilter = computed(() => search(paramSignal("lanes").value));
   private readonly cleanups: (() => void)[] = [];
   private selectedEvent: number | undefined;
 
   constructor(
-    readonly trace: RemoteTrace,
-    readonly tracks: readonly TracksRow[],
+    open: OpenTrace,
+    readonly tracks: readonly DrawnTrack[],
     readonly counters: readonly CountersRow[],
     steps: readonly StepsRow[],
     whole: Viewport,
   ) {
+    const { trace, large } = open;
+    this.trace = trace;
     this.matches = new Matches(trace);
     this.camera = new Camera(signal(whole));
     const drawn = drawnSteps(steps);
-    const scenery = { view: this.camera.view, layout: this.layout, hasSteps: steps.length > 0 };
+    const scenery = { view: this.camera.view, layout: this.layout, hasSteps: steps.length > 0, large };
+    this.windows = large && new WindowFollower(open, large, this.camera.view);
     this.surface = new Surface(trace, { ...scenery, overlay: () => this.overlay(drawn) });
     this.followAddress();
   }
 
   dispose(): void {
     this.camera.dispose();
+    this.windows?.dispose();
     for (const cleanUp of this.cleanups) cleanUp();
   }
 

@@ -5,8 +5,10 @@ import { SearchBox } from "../../components/search-box";
 import type { CountersRow, StepsRow, TracksRow } from "kinetoscope/remote";
 import { Await, Head, Missing } from "../../components/parts";
 import { count, time } from "../../model/format";
+import { drawnTracks } from "../../model/outline";
 import { wholeOf } from "../../model/timeline/steps";
 import { rowsOf } from "../../state/ask";
+import { readingWindow } from "../../state/large";
 import { setParams } from "../../state/route";
 import type { OpenTrace } from "../../state/session";
 import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
@@ -15,6 +17,7 @@ import { Details } from "./details";
 import { listenToKeys, timelineKeys } from "./keys";
 import { SelectionPanel } from "./selection";
 import { Tip, Tracks } from "./tracks";
+import type { WindowFollower } from "./window-follower";
 
 const LABELS = TEXTS.timeline;
 const SHARED = TEXTS.shared;
@@ -67,6 +70,7 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
         {LABELS.criticalPath}
       </button>
       <span class="spring" />
+      {timeline.windows ? <WindowState windows={timeline.windows} /> : null}
       <span
         class="quiet in-sight"
         data-view-start={Math.round(timeline.camera.view.value.start)}
@@ -88,6 +92,23 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
   );
 }
 
+/** What is read of a trace that is larger than memory, or why nothing is. */
+function WindowState({ windows }: { windows: WindowFollower }) {
+  const progress = readingWindow.value;
+  const many = windows.tooMany.value;
+  if (windows.failure.value)
+    return (
+      <span class="failure" role="alert">
+        {windows.failure.value}
+      </span>
+    );
+  return (
+    <span class="quiet window-state" role="status" data-window-state={progress ? "reading" : many ? "many" : "read"}>
+      {progress ? TEMPLATES.readingWindow(count(progress.events)) : many ? TEMPLATES.zoomToRead(count(many)) : ""}
+    </span>
+  );
+}
+
 interface Loaded {
   open: OpenTrace;
   tracks: readonly TracksRow[];
@@ -95,9 +116,11 @@ interface Loaded {
   steps: readonly StepsRow[];
 }
 
-function Drawn({ open, tracks, counters, steps }: Loaded) {
+function Drawn({ open, tracks: ofTrace, counters, steps }: Loaded) {
+  const { large } = open;
+  const tracks = useMemo(() => (large ? drawnTracks(ofTrace, large.tracks) : ofTrace), [ofTrace, large]);
   const timeline = useMemo(
-    () => new Timeline(open.trace, tracks, counters, steps, wholeOf(tracks)),
+    () => new Timeline(open, tracks, counters, steps, wholeOf(tracks)),
     [open, tracks, counters, steps],
   );
   useEffect(() => () => timeline.dispose(), [timeline]);
@@ -124,7 +147,7 @@ export function TimelineView({ open }: { open: OpenTrace }) {
             {(counters) => (
               <Await answer={rowsOf(open.trace, "steps")}>
                 {(steps) =>
-                  tracks.every((track) => track.spans === 0) ? (
+                  !open.large && tracks.every((track) => track.spans === 0) ? (
                     <Missing of="flame" />
                   ) : (
                     <Drawn open={open} tracks={tracks} counters={counters} steps={steps} />

@@ -9,7 +9,8 @@ import { boxAt, boxesOf, type Boxes } from "../../model/timeline/boxes";
 import { CHUNK_PIXELS, Chunks, levelOf, placesOf, type Place } from "../../model/timeline/chunks";
 import { LEVEL, rowAt, type Layout, type TimelineRow } from "../../model/timeline/layout";
 import type { Viewport } from "../../model/timeline/viewport";
-import { isLive } from "../../state/live";
+import type { Large } from "../../state/large";
+import { keepsShown } from "../../state/live";
 import { theme } from "../../state/theme";
 
 export interface Hovered {
@@ -30,6 +31,8 @@ export interface Scenery {
   layout: ReadonlySignal<Layout>;
   /** Whether there is a strip with steps below the ruler. */
   hasSteps: boolean;
+  /** Of a trace that is larger than memory. */
+  large?: Large | undefined;
   /** Evaluated for each frame; a change of a signal that it reads requests a frame. */
   overlay: () => Overlay;
 }
@@ -49,6 +52,7 @@ export class Surface {
   private readonly palette = computed(() => (void theme.value, palette()));
   private readonly boxes: Chunks<Boxes>;
   private readonly curves: Chunks<Curve>;
+  private readonly densities: Chunks<Float32Array>;
   private readonly arrived = signal(0);
   private element: HTMLElement | undefined;
   private hasDrawn = false;
@@ -66,6 +70,12 @@ export class Surface {
     }, arrive);
     this.curves = new Chunks(
       ({ of }, start, end) => trace.curve({ counter: of, startNs: start, endNs: end, pixels: CURVE_PIXELS }),
+      arrive,
+    );
+    const outline = scenery.large?.outline;
+    this.densities = new Chunks(
+      async ({ of }, startNs, endNs) =>
+        (await outline?.density({ track: of, startNs, endNs, pixels: CHUNK_PIXELS })) ?? new Float32Array(),
       arrive,
     );
   }
@@ -132,8 +142,8 @@ export class Surface {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const scene = this.scene(context, width, height);
     this.request(scene);
-    // While a recording is followed, what is on the canvas stays until all of the new data is there.
-    this.hasDrawn ||= !isLive.peek() || (this.boxes.isIdle && this.curves.isIdle);
+    // What is on the canvas of another version of the trace stays until all of the new data is there.
+    this.hasDrawn ||= !keepsShown.peek() || [this.boxes, this.curves, this.densities].every((one) => one.isIdle);
     if (this.hasDrawn) drawTimeline(scene);
     // The benchmark of the browser tests reads the measures; old ones are dropped.
     if (++this.frames % MEASURED === 0) performance.clearMeasures(MEASURE);
@@ -152,6 +162,8 @@ export class Surface {
       level: levelOf(this.nsPerPixel()),
       boxes: this.boxes,
       curves: this.curves,
+      densities: this.densities,
+      window: this.scenery.large?.window,
       palette: this.palette.peek(),
       hovered: this.hovered.peek(),
       ...this.scenery.overlay(),
@@ -162,12 +174,16 @@ export class Surface {
     const { start, end } = scene.view;
     const boxes: Place[] = [];
     const curves: Place[] = [];
+    const densities: Place[] = [];
     for (const row of this.rows()) {
-      if (row.kind === "track") boxes.push(...placesOf(row.track, scene.level, start, end));
-      else if (row.kind === "counter") curves.push(...placesOf(row.counter, scene.level, start, end));
+      if (row.kind === "track" && row.track >= 0) boxes.push(...placesOf(row.track, scene.level, start, end));
+      if (row.kind === "track" && row.outline !== undefined)
+        densities.push(...placesOf(row.outline, scene.level, start, end));
+      if (row.kind === "counter") curves.push(...placesOf(row.counter, scene.level, start, end));
     }
     this.boxes.want(boxes);
     this.curves.want(curves);
+    this.densities.want(densities);
   }
 
   /** Returns the time at a position on the canvas. */
@@ -197,7 +213,7 @@ export class Surface {
   boxUnder(x: number, y: number): Hovered | undefined {
     const inLayout = y - this.header + this.scroll.peek();
     const row = y < this.header ? undefined : rowAt(this.layout.peek(), inLayout);
-    if (row?.kind !== "track") return undefined;
+    if (row?.kind !== "track" || row.track < 0) return undefined;
     const at = this.timeAt(x);
     const boxes = this.boxesAt(row.track, at);
     if (!boxes) return undefined;
