@@ -34,6 +34,9 @@ use total::Totals;
 /// The number of names that are distinguished. Events with further names are summed by category.
 const MOST_NAMES: usize = 1 << 18;
 
+/// The largest number of pixels of a density.
+const MOST_PIXELS: usize = 1 << 16;
+
 /// A segment of the text, and the times of its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Block {
@@ -123,9 +126,12 @@ impl Outline {
 
     /// The mean number of events of a track that last in each of `pixels` equal parts of the time between two times, in ns after the
     /// start of the recording. Sums are known for 1,024ths of the time of the track, and pauses for 65,536ths; with more than 64 tracks,
-    /// for larger parts. Events without a duration count as an eighth of that.
+    /// for larger parts. Events without a duration count as an eighth of that. At most 65,536 pixels; empty if there is no such track.
     pub fn density(&self, track: TrackId, time: (i64, i64), pixels: usize) -> Vec<f32> {
-        self.by_track[track.0 as usize].density.means(self.after_base(time), pixels)
+        let track = self.by_track.get(track.0 as usize);
+        track.map_or_else(Vec::new, |track| {
+            track.density.means(self.after_base(time), pixels.min(MOST_PIXELS))
+        })
     }
 
     /// The number of tracks.

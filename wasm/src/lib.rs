@@ -20,6 +20,8 @@ mod expression;
 mod feeding;
 mod growth;
 #[cfg(feature = "full")]
+pub mod outlines;
+#[cfg(feature = "full")]
 pub mod outlining;
 mod queries;
 #[cfg(feature = "full")]

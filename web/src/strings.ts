@@ -158,7 +158,7 @@ export const PAGE_TEXTS = {
   totalsOfAll: "Totals of all events",
   otherPart: "Choose another part",
   otherPartHint: "Zoom in on the timeline: the visible events are read when they are few enough",
-  readingTotals: "Reading the totals of",
+  readingPart: { totals: "Reading the totals of", window: "Reading the first events of" },
   largerThanMemory: "The trace is larger than memory. Its totals are read, and then a part of its events.",
   inTimeline: "In the timeline",
   inCallTree: "In the call tree",

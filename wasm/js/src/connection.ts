@@ -63,7 +63,7 @@ export class Connection {
     if (this.dead) return Promise.reject(this.dead);
     const id = ++this.next;
     return new Promise<T>((resolve, reject) => {
-      const abort = (): void => void this.send({ do: "abort", request: id });
+      const abort = (): void => void this.send({ do: "abort", request: id }).catch(() => undefined);
       options.signal?.addEventListener("abort", abort);
       this.pending.set(id, { ...options, resolve, reject, abort });
       this.thread.setBusy?.(true);

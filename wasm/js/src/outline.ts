@@ -83,7 +83,10 @@ export class Outline extends Owned<EngineOutline> {
     return this.withEngine((engine) => engine.diagnostics()) as Diagnostic[];
   }
 
-  /** Returns for each pixel the mean number of events of a track that last in it: of a stream, the share of time that it is busy. */
+  /**
+   * Returns for each pixel the mean number of events of a track that last in it: of a stream, the share of time that it is busy. At most
+   * 65536 pixels.
+   */
   density(options: TilesOptions): Float32Array {
     const { startNs, endNs, pixels } = window(options);
     const track = given.index("track", options.track);

@@ -58,12 +58,12 @@ export interface ReadTrace<E = EngineTrace> {
 }
 
 /** Feeds a reader with an input, and returns what `finish` makes of it with the size of the file. */
-export async function readWith<R extends Fed, E>(
-  reading: R,
+export async function readWith<E>(
+  reading: Fed,
   input: Input,
   { gunzip, helping }: Reader,
   options: FeedOptions,
-  finish: (reading: R) => E,
+  finish: () => E,
 ): Promise<ReadTrace<E>> {
   let ended = false;
   try {
@@ -76,7 +76,7 @@ export async function readWith<R extends Fed, E>(
     check(options.signal);
     feeder.reportProgress();
     ended = true;
-    const engine = guarded(() => finish(reading));
+    const engine = guarded(finish);
     return { engine, bytes: feeder.bytes };
   } catch (thrown) {
     // Other values were thrown by the caller's `onProgress`.

@@ -51,7 +51,7 @@ export function serve(port: Port<Reply>, client: Omit<Client<Source>, "check">):
 
   function held<T>(from: Map<number, T>, id: number): T {
     const found = from.get(id);
-    if (!found) throw new KinetoscopeError("disposed", "it was disposed of");
+    if (!found) throw new KinetoscopeError("disposed", "the trace, run, comparison or outline was disposed of");
     return found;
   }
 

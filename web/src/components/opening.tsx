@@ -167,7 +167,7 @@ function Reading({ entry }: { entry: Loading }) {
   return (
     <div class="reading" data-reading={entry.name}>
       <p class="reading-name">
-        {entry.isLarge ? PAGE_TEXTS.readingTotals : PAGE_TEXTS.reading} <b>{entry.name}</b>
+        {entry.part ? PAGE_TEXTS.readingPart[entry.part] : PAGE_TEXTS.reading} <b>{entry.name}</b>
       </p>
       <progress
         aria-label={`${PAGE_TEXTS.reading} ${entry.name}`}
@@ -175,7 +175,7 @@ function Reading({ entry }: { entry: Loading }) {
         {...(share === undefined ? {} : { value: share })}
       />
       <p class="reading-parts">{parts.filter((part) => part !== "").join(" · ")}</p>
-      {entry.isLarge ? <p class="quiet">{PAGE_TEXTS.largerThanMemory}</p> : null}
+      {entry.part ? <p class="quiet">{PAGE_TEXTS.largerThanMemory}</p> : null}
       {progress?.totals ? <Totals rows={progress.totals} /> : null}
       {progress?.preview ? <Preview preview={progress.preview} /> : null}
     </div>

@@ -12,9 +12,7 @@ export function WindowBar({ open }: { open: OpenTrace }) {
   return (
     <div class="banner" role="status" data-window={`${Math.round(window.start)},${Math.round(window.end)}`}>
       {TEMPLATES.windowShown(count(outline.length), count(open.info.events), time(window.start), time(window.end))}
-      <To view="overview" with={{ at: "totals" }}>
-        {PAGE_TEXTS.totalsOfAll}
-      </To>
+      <To view="overview">{PAGE_TEXTS.totalsOfAll}</To>
       <To view="timeline" hint={PAGE_TEXTS.otherPartHint}>
         {PAGE_TEXTS.otherPart}
       </To>

@@ -1,7 +1,15 @@
 // Traces that are larger than memory: their outline is read, and one window of their events at a time.
 
 import { signal } from "@preact/signals";
-import type { Diagnostic, OutlineRow, OutlineTrack, ReadCounts, RemoteOutline, RemoteTrace } from "kinetoscope/remote";
+import type {
+  Diagnostic,
+  OutlineProgress,
+  OutlineRow,
+  OutlineTrack,
+  ReadCounts,
+  RemoteOutline,
+  RemoteTrace,
+} from "kinetoscope/remote";
 import { openOutline } from "../engine/open";
 import { firstWindow, mostEvents } from "../model/outline";
 import type { Viewport } from "../model/timeline/viewport";
@@ -40,14 +48,21 @@ let reading: AbortController | undefined;
 /** Reads the outline of a file, and its first window. */
 export async function openLarge(
   file: File,
-  options: { signal: AbortSignal; onProgress: (progress: ReadCounts & { totals?: OutlineRow[] }) => void },
+  signal: AbortSignal,
+  report: (part: "totals" | "window", progress: OutlineProgress) => void,
 ): Promise<OpenWindow> {
-  const outline = await openOutline(file, options);
+  let totals: OutlineRow[] = [];
+  const onTotals = (progress: OutlineProgress): void => {
+    totals = progress.totals;
+    report("totals", progress);
+  };
+  const outline = await openOutline(file, { signal, onProgress: onTotals });
   try {
     const [start, end] = outline.time;
     const whole = { start, end };
     const window = await firstWindow(whole, mostEvents(memoryLimit), (from, to) => outline.eventsWithin(from, to));
-    const trace = await outline.window(window.start, window.end, { ...options, memoryLimit });
+    const onProgress = (counts: ReadCounts): void => report("window", { ...counts, totals });
+    const trace = await outline.window(window.start, window.end, { signal, onProgress, memoryLimit });
     const [rows, tracks, diagnostics] = await Promise.all([outline.rows(), outline.tracks(), outline.diagnostics()]);
     return { trace, large: { outline, rows, tracks, whole, window }, diagnostics };
   } catch (thrown) {

@@ -34,8 +34,8 @@ export interface Loading {
   totalBytes: number | undefined;
   startedAt: number;
   progress: (ReadCounts & { preview?: PreviewSummary; totals?: OutlineRow[] }) | undefined;
-  /** Whether only its totals and a window of it are read. */
-  isLarge: boolean;
+  /** What is read of a trace that is larger than memory. */
+  part: "totals" | "window" | undefined;
   failure: { code: string; message: string; byteOffset: number | undefined } | undefined;
 }
 
@@ -109,7 +109,10 @@ async function openWhole(input: Input, signal: AbortSignal, update: Update): Pro
     abort();
   };
   try {
-    return await opened(await openTrace(input, { signal: controller.signal, onProgress, memoryLimit }), input);
+    const whole = await opened(await openTrace(input, { signal: controller.signal, onProgress, memoryLimit }), input);
+    if (!(input instanceof File) || !whole.diagnostics.some((one) => one.code === "memory_limit")) return whole;
+    whole.trace.dispose();
+    return undefined;
   } catch (thrown) {
     if (isLarge && !signal.aborted) return undefined;
     throw thrown;
@@ -120,14 +123,12 @@ async function openWhole(input: Input, signal: AbortSignal, update: Update): Pro
 
 /** Opens a file that does not fit into memory. Without an outline, as of other formats, it is read up to the limit. */
 async function openPart(file: File, signal: AbortSignal, update: Update): Promise<OpenTrace> {
-  update({ isLarge: true });
-  const onProgress = (progress: ReadCounts): void => update({ progress });
   try {
-    const { trace, large, diagnostics } = await openLarge(file, { signal, onProgress });
+    const { trace, large, diagnostics } = await openLarge(file, signal, (part, progress) => update({ part, progress }));
     return { ...(await opened(trace, file)), diagnostics, large };
   } catch (thrown) {
     if (!(thrown instanceof KinetoscopeError && thrown.code === "unfit")) throw thrown;
-    update({ isLarge: false });
+    const onProgress = (progress: ReadCounts): void => update({ part: undefined, progress });
     return opened(await openTrace(file, { signal, onProgress, memoryLimit }), file);
   }
 }
@@ -156,7 +157,7 @@ export async function open(inputs: readonly Input[], how: "replace" | "add" | "p
   const startedAt = performance.now();
   loading.value = inputs.map((input) => {
     const [name, totalBytes] = [nameOf(input), sizeOf(input)];
-    return { name, totalBytes, startedAt, progress: undefined, isLarge: false, failure: undefined };
+    return { name, totalBytes, startedAt, progress: undefined, part: undefined, failure: undefined };
   });
   const all = await Promise.all(inputs.map((input, at) => one(input, at, controller.signal)));
   const found = all.filter((trace) => trace !== undefined);

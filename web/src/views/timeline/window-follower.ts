@@ -3,7 +3,7 @@
 import { effect, signal, type ReadonlySignal } from "@preact/signals";
 import { covers, mostEvents, windowFor } from "../../model/outline";
 import type { Viewport } from "../../model/timeline/viewport";
-import { memoryLimit, type Large } from "../../state/large";
+import { endReadingWindow, memoryLimit, type Large } from "../../state/large";
 import { showWindow, type OpenTrace } from "../../state/session";
 
 /** How long the visible range does not change before its events are read, in ms. The range is saved before that. */
@@ -32,6 +32,9 @@ export class WindowFollower {
   private async follow(view: Viewport): Promise<void> {
     const { outline, window, whole } = this.large;
     this.tooMany.value = undefined;
+    this.failure.value = "";
+    // It was begun for what was visible before.
+    endReadingWindow();
     if (covers(window, view, whole)) return;
     try {
       const next = await windowFor(view, mostEvents(memoryLimit), (start, end) => outline.eventsWithin(start, end));
