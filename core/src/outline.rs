@@ -157,8 +157,10 @@ impl Outline {
         for (&track, own) in later.tracks.all().iter().zip(&later.by_track) {
             let [pid, tid] = [track.pid, track.tid].map(|id| self.names.intern(later.names.get(id)));
             let at = self.track(Track { pid, tid, ..track });
-            self.by_track[at].total.add(&own.total);
-            self.by_track[at].density.append(&own.density);
+            let known = &mut self.by_track[at];
+            known.total.add(&own.total);
+            known.begun = known.begun.saturating_add(own.begun);
+            known.density.append(&own.density);
         }
         for &((process, thread), name) in later.given.entries() {
             let mut id = |id: NameId| self.names.intern(later.names.get(id));
@@ -184,7 +186,7 @@ impl Outline {
             if most < most_bins(at) {
                 self.by_track.iter_mut().for_each(|track| track.density.limit(most));
             }
-            self.by_track.push(OfTrack { total: Total::default(), density: Density::new(most) });
+            self.by_track.push(OfTrack { total: Total::default(), begun: 0, density: Density::new(most) });
         }
         at
     }
@@ -194,5 +196,7 @@ impl Outline {
 #[derive(Clone, Debug)]
 struct OfTrack {
     total: Total,
+    /// The number of begin events.
+    begun: u64,
     density: Density,
 }

@@ -115,6 +115,10 @@ fn check(name: &str, text: &[u8], (table, diagnostics): &(Table, Diagnostics), l
     assert_eq!(rows_of(&outline, "name"), expected, "{name} in pieces of {length}");
     assert_eq!(rows_of(&outline, "category"), by_category(&expected), "{name}");
     assert_eq!(outline.events(), table.len() as u64, "{name}");
+    let spans: i64 = outline.track_rows().rows.iter().map(|row| number(&row[7])).sum();
+    let is_span =
+        |&row: &Row| table.ph(row) == b'B' || (table.ph(row) == b'X' && table.dur(row) != time::NONE);
+    assert_eq!(spans, table.rows().filter(is_span).count() as i64, "{name}");
     let tracks: i64 = rows_of_tracks(&outline).iter().sum();
     assert_eq!(tracks, table.len() as i64, "{name}");
     outline

@@ -240,9 +240,16 @@ impl Density {
     pub(super) fn events_within(&self, (start, end): (i64, i64)) -> f64 {
         let length = (1u64 << self.shift) as f64 * 64.0;
         let events = |(at, bin): (i64, &Bin)| {
-            let from = at as f64 * length;
-            let covered = (end as f64).min(from + length) - (start as f64).max(from);
-            bin.events as f64 * (covered / length).clamp(0.0, 1.0)
+            let from = (at as f64 * length).max(self.time.0 as f64);
+            let to = ((at + 1) as f64 * length).min(self.time.1 as f64 + 1.0);
+            let (start, end) = (start as f64, end as f64);
+            // Late times have no exact difference.
+            let share = if start <= from && to <= end {
+                1.0
+            } else {
+                ((end.min(to) - start.max(from)) / (to - from).max(1.0)).clamp(0.0, 1.0)
+            };
+            bin.events as f64 * share
         };
         (self.bin_of(self.time.0)..).zip(&self.bins).map(events).sum()
     }
@@ -333,6 +340,9 @@ mod tests {
     fn counts_the_events_of_a_time() {
         let density = density(&[(0, 10), (1000, 1001), (1_000_000, 2_000_000)], 64);
         assert!((density.events_within((i64::MIN, i64::MAX)) - 3.0).abs() < 1e-9);
+        assert!((density.events_within((0, 2_000_000)) - 3.0).abs() < 1e-9);
+        let now = 1_790_857_026_000_000_001;
+        assert!((self::density(&[(now, now)], 16).events_within((now - 5, now + 5)) - 1.0).abs() < 1e-9);
         assert!((density.events_within((-5, 900_000)) - 2.0).abs() < 1e-9);
         assert!(density.events_within((-500_000, -1)).abs() < 1e-9);
     }

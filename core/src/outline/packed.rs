@@ -58,6 +58,7 @@ impl Outline {
             out.unsigned(u64::from(track.tid.0));
             out.unsigned(u64::from(track.on_device));
             own.total.encode(out);
+            out.unsigned(own.begun);
             own.density.encode(out);
         });
         out.list(self.given.entries(), |out, ((process, thread), name)| {
@@ -84,8 +85,11 @@ impl Outline {
         for _ in 0..reader.unsigned()? {
             let [pid, tid] = [name(reader, count)?, name(reader, count)?];
             let at = outline.track(Track { pid, tid, on_device: reader.unsigned()? != 0 });
-            let (total, density) = (Total::decode(reader)?, Density::decode(reader)?);
-            outline.by_track[at] = OfTrack { total, density };
+            outline.by_track[at] = OfTrack {
+                total: Total::decode(reader)?,
+                begun: reader.unsigned()?,
+                density: Density::decode(reader)?,
+            };
         }
         for _ in 0..reader.unsigned()? {
             let (process, thread) = (reader.signed()?, reader.signed()?);

@@ -60,6 +60,7 @@ impl Outline {
             });
             let of_track = &mut outline.by_track[track];
             of_track.total.add(&total);
+            of_track.begun += u64::from(table.ph(row) == b'B');
             if let Some(time) = total.time {
                 of_track.density.add(time);
             }

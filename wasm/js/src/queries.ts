@@ -753,7 +753,7 @@ export interface OutlineTrack {
   tid: string;
   /** The number of objects of traceEvents. */
   events: number;
-  /** The number of complete events (`ph` is `X`). */
+  /** The number of complete events and of begin events (`ph` is `X` or `B`). */
   spans: number;
   /** The earliest start, after the start of the recording. */
   start_ns: number | null;
