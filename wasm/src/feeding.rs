@@ -4,16 +4,28 @@ use crate::growth::Growth;
 use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::read::unpack::Unpacker;
+use kinetoscope_core::table::events::Table;
 use kinetoscope_core::trace::TextReader;
 
 /// What reads decompressed text.
 pub(crate) trait ReadsText {
+    /// What becomes of the text.
+    type Read;
+
     fn feed(&mut self, text: &[u8]) -> Result<(), Error>;
+
+    fn finish(self) -> Result<(Self::Read, Diagnostics), Error>;
 }
 
 impl ReadsText for TextReader {
+    type Read = Table;
+
     fn feed(&mut self, text: &[u8]) -> Result<(), Error> {
         self.feed(text)
+    }
+
+    fn finish(self) -> Result<(Table, Diagnostics), Error> {
+        self.finish()
     }
 }
 
@@ -53,12 +65,14 @@ impl<R: ReadsText> Feeding<R> {
         self.skip = self.bytes;
     }
 
-    /// Ends the file. Returns the reader and what was found while decompressing.
-    pub(crate) fn finish(self) -> Result<(R, Diagnostics), Error> {
+    /// Ends the file.
+    pub(crate) fn finish(self) -> Result<(R::Read, Diagnostics), Error> {
         let Feeding { mut reader, unpacker, mut bytes, mut skip, .. } = self;
-        let found =
+        let unpacking =
             unpacker.finish(&mut |text: &[u8]| feed_after(&mut reader, text, &mut bytes, &mut skip))?;
-        Ok((reader, found))
+        let (read, mut diagnostics) = reader.finish()?;
+        diagnostics.append(&unpacking);
+        Ok((read, diagnostics))
     }
 }
 

@@ -9,13 +9,20 @@ use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::outline::{Outline, WindowReader};
 use kinetoscope_core::report::document::Document;
+use kinetoscope_core::table::events::Table;
 use kinetoscope_core::table::tracks::TrackId;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 impl ReadsText for WindowReader {
+    type Read = Table;
+
     fn feed(&mut self, text: &[u8]) -> Result<(), Error> {
         self.feed(text)
+    }
+
+    fn finish(self) -> Result<(Table, Diagnostics), Error> {
+        self.finish()
     }
 }
 
@@ -147,12 +154,6 @@ impl WindowReading {
         torch_version: Option<String>,
         kernel_rules: Option<String>,
     ) -> Result<EngineTrace, JsValue> {
-        finish(torch_version, kernel_rules, || {
-            let (reader, unpacking) = self.feeding.finish()?;
-            let (table, mut diagnostics) = reader.finish()?;
-            diagnostics.append(&unpacking);
-            Ok((table, diagnostics))
-        })
-        .map_err(|e| failure(&e))
+        finish(torch_version, kernel_rules, self.feeding).map_err(|e| failure(&e))
     }
 }

@@ -3,7 +3,8 @@
 use crate::convert::{failure, rows};
 use crate::feeding::{Feeding, ReadsText, feeding_methods};
 use crate::outlines::EngineOutline;
-use js_sys::{Array, Uint8Array};
+use crate::segments::ParsedPiece;
+use js_sys::Array;
 use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::outline::{Outline, OutlineReader, Part};
@@ -31,50 +32,29 @@ impl InPieces {
         piece.clear();
         Ok(())
     }
-
-    fn finish(mut self) -> Result<(Outline, Diagnostics), Error> {
-        self.flush()?;
-        self.reader.finish()
-    }
 }
 
-/// The totals of a piece of text, for [`Outlining::splice`] in the engine of another thread.
+/// Parses the events in a piece of text that may be cut anywhere to their totals, for [`Outlining::splice`] in the engine of another
+/// thread. Returns `undefined` if none is found.
 #[wasm_bindgen]
-pub struct ParsedPart {
-    part: Part,
-}
-
-/// Parses the events in a piece of text that may be cut anywhere. Returns `undefined` if none is found.
-#[wasm_bindgen]
-pub fn parse_part(text: &[u8]) -> Option<ParsedPart> {
-    Part::parse(text, Limits::default()).map(|part| ParsedPart { part })
-}
-
-#[wasm_bindgen]
-impl ParsedPart {
-    /// The position in the text at which the first event begins.
-    pub fn start(&self) -> usize {
-        self.part.range().start
-    }
-
-    /// The position in the text after the last event.
-    pub fn end(&self) -> usize {
-        self.part.range().end
-    }
-
-    /// The totals, encoded.
-    pub fn encode(&self) -> Uint8Array {
-        Uint8Array::from(self.part.encode().as_slice())
-    }
+pub fn parse_part(text: &[u8]) -> Option<ParsedPiece> {
+    Part::parse(text, Limits::default()).map(|part| ParsedPiece::new(part.range(), &part.encode()))
 }
 
 impl ReadsText for InPieces {
+    type Read = Outline;
+
     fn feed(&mut self, text: &[u8]) -> Result<(), Error> {
         if self.piece.is_empty() && !self.reader.takes_parts() {
             return self.reader.feed(text);
         }
         self.piece.extend_from_slice(text);
         if self.piece.len() < PIECE { Ok(()) } else { self.flush() }
+    }
+
+    fn finish(mut self) -> Result<(Outline, Diagnostics), Error> {
+        self.flush()?;
+        self.reader.finish()
     }
 }
 
@@ -142,12 +122,7 @@ impl Outlining {
     /// # Errors
     /// Returns an error if the input is not a Chrome trace.
     pub fn finish(self) -> Result<EngineOutline, JsValue> {
-        let read = || -> Result<EngineOutline, Error> {
-            let (reader, unpacking) = self.feeding.finish()?;
-            let (outline, mut diagnostics) = reader.finish()?;
-            diagnostics.append(&unpacking);
-            Ok(EngineOutline::new(outline, diagnostics))
-        };
-        read().map_err(|e| failure(&e))
+        let (outline, diagnostics) = self.feeding.finish().map_err(|e| failure(&e))?;
+        Ok(EngineOutline::new(outline, diagnostics))
     }
 }

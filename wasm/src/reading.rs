@@ -1,11 +1,10 @@
 //! Reading a trace in chunks.
 
 use crate::convert::{failure, rows};
-use crate::feeding::{Feeding, feeding_methods};
+use crate::feeding::{Feeding, ReadsText, feeding_methods};
 use crate::trace::EngineTrace;
 use js_sys::Array;
 use kinetoscope_core::analysis::overview::preview::Preview;
-use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::kernel_rules::KernelRules;
 use kinetoscope_core::read::limits::Limits;
@@ -66,13 +65,7 @@ impl Reading {
         torch_version: Option<String>,
         kernel_rules: Option<String>,
     ) -> Result<EngineTrace, JsValue> {
-        finish(torch_version, kernel_rules, || {
-            let (reader, unpacking) = self.feeding.finish()?;
-            let (table, mut diagnostics) = reader.finish()?;
-            diagnostics.append(&unpacking);
-            Ok((table, diagnostics))
-        })
-        .map_err(|e| failure(&e))
+        finish(torch_version, kernel_rules, self.feeding).map_err(|e| failure(&e))
     }
 }
 
@@ -81,15 +74,15 @@ pub(crate) fn limits(memory_limit: f64) -> Limits {
     Limits::default().with_memory_bytes(memory_limit as usize)
 }
 
-/// Makes a trace of what `read` returns, with the options of [`Reading::finish`], which are checked first.
+/// Makes a trace of what was fed, with the options of [`Reading::finish`], which are checked first.
 pub(crate) fn finish(
     torch_version: Option<String>,
     kernel_rules: Option<String>,
-    read: impl FnOnce() -> Result<(Table, Diagnostics), Error>,
+    feeding: Feeding<impl ReadsText<Read = Table>>,
 ) -> Result<EngineTrace, Error> {
     let rules = torch_version.map(|version| Rules::of_version(&version)).transpose()?;
     let kernel_rules = KernelRules::parse(&kernel_rules.unwrap_or_default())?;
-    let (table, diagnostics) = read()?;
+    let (table, diagnostics) = feeding.finish()?;
     let mut trace = Trace::new(table, diagnostics);
     trace.rules = rules.unwrap_or(trace.rules);
     trace.kernel_rules = kernel_rules;

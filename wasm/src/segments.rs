@@ -7,37 +7,48 @@ use js_sys::Uint8Array;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::read::segment::Segment;
+use std::ops::Range;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// The events of a piece of text, for [`Reading::splice`] in the engine of another thread.
+/// What was parsed of a piece of text.
 #[wasm_bindgen]
-pub struct ParsedSegment {
-    segment: Segment,
+pub struct ParsedPiece {
+    range: Range<usize>,
+    bytes: Uint8Array,
 }
 
-/// Parses the events in a piece of text that may be cut anywhere. Returns `undefined` if none is found.
-#[wasm_bindgen]
-pub fn parse_segment(text: &[u8]) -> Option<ParsedSegment> {
-    Segment::parse(text, Limits::default()).map(|segment| ParsedSegment { segment })
+impl ParsedPiece {
+    /// Creates it from the part of the text that has the events, and what became of them as bytes.
+    pub(crate) fn new(range: Range<usize>, bytes: &[u8]) -> ParsedPiece {
+        ParsedPiece { range, bytes: Uint8Array::from(bytes) }
+    }
 }
 
 #[wasm_bindgen]
-impl ParsedSegment {
+impl ParsedPiece {
     /// The position in the text at which the first event begins.
     pub fn start(&self) -> usize {
-        self.segment.range().start
+        self.range.start
     }
 
     /// The position in the text after the last event.
     pub fn end(&self) -> usize {
-        self.segment.range().end
+        self.range.end
     }
 
-    /// The events, encoded.
-    pub fn encode(&self) -> Uint8Array {
-        Uint8Array::from(self.segment.encode().as_slice())
+    /// What became of the events, encoded.
+    pub fn encoded(&self) -> Uint8Array {
+        self.bytes.clone()
     }
+}
+
+/// Parses the events in a piece of text that may be cut anywhere, for [`Reading::splice`] in the engine of another thread. Returns
+/// `undefined` if none is found.
+#[wasm_bindgen]
+pub fn parse_segment(text: &[u8]) -> Option<ParsedPiece> {
+    let segment = Segment::parse(text, Limits::default())?;
+    Some(ParsedPiece::new(segment.range(), &segment.encode()))
 }
 
 #[wasm_bindgen]

@@ -12,7 +12,7 @@ function parsed(text: Piece, parses: Parses): ParsedPiece {
   const parse = parses === "events" ? parse_segment : parse_part;
   const found = guarded(() => parse(only && others.length === 0 ? only : joined(text)));
   if (!found) return { text, segment: undefined };
-  const segment = { start: found.start(), end: found.end(), bytes: found.encode() as Uint8Array<ArrayBuffer> };
+  const segment = { start: found.start(), end: found.end(), bytes: found.encoded() as Uint8Array<ArrayBuffer> };
   found.free();
   return { text, segment };
 }
