@@ -1,5 +1,8 @@
 //! Parts of a computation, in sequence or at the same time.
 
+use alloc::vec::Vec;
+use core::ops::Range;
+
 /// A part of a computation.
 pub type Task<'a> = &'a mut (dyn FnMut() + Send);
 
@@ -10,11 +13,14 @@ pub struct Join(Option<fn(&mut [Task<'_>])>);
 /// The number of events from which on threads are worth their start.
 const FEWEST_EVENTS: usize = 20_000;
 
+/// The number of parts into which items are divided: as many as the threads that are of use.
+const PARTS: usize = 8;
+
 impl Join {
     /// One part after the other.
     pub const SEQUENTIAL: Join = Join(None);
 
-    /// At the same time: `run` runs every task once and returns when all have ended.
+    /// At the same time: `run` runs every task once and returns when all have ended. Tasks that take longer come first.
     pub const fn parallel(run: fn(&mut [Task<'_>])) -> Join {
         Join(Some(run))
     }
@@ -30,5 +36,17 @@ impl Join {
             Some(run) => run(tasks),
             None => tasks.iter_mut().for_each(|task| task()),
         }
+    }
+
+    /// Computes parts of as many items, each from the range of their indexes, in the order of the items.
+    pub(crate) fn parts<T: Send>(self, items: usize, part: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+        let size = if self.0.is_some() { items.div_ceil(PARTS).max(1) } else { items.max(1) };
+        let ranges = (0..items).step_by(size).map(|start| start..items.min(start + size));
+        let mut parts: Vec<(Range<usize>, Option<T>)> = ranges.map(|range| (range, None)).collect();
+        let part = &part;
+        let tasks = parts.iter_mut().map(|(range, done)| move || *done = Some(part(range.clone())));
+        let mut tasks: Vec<_> = tasks.collect();
+        self.run(&mut tasks.iter_mut().map(|task| task as Task<'_>).collect::<Vec<_>>());
+        parts.into_iter().filter_map(|part| part.1).collect()
     }
 }

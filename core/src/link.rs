@@ -16,6 +16,7 @@ mod search;
 use self::absent::{Activity, count_absent};
 use self::search::lower_bound;
 use crate::diagnostics::{Code, Diagnostics};
+use crate::join::Join;
 use crate::order::sort_by_key;
 use crate::pair::Pairs;
 use crate::table::category::Category;
@@ -24,6 +25,7 @@ use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::tree::{Position, Tree};
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// The categories of flows from forward to backward operators.
 pub(crate) const FORWARD_BACKWARD: [&str; 3] = ["fwdbwd", "forward_backward", "fwd_bwd"];
@@ -132,6 +134,7 @@ pub(crate) fn link(
     pairs: &Pairs,
     Ids { calls, work, ops }: Ids,
     diagnostics: &mut Diagnostics,
+    join: Join,
 ) -> Links {
     let mut links = Links::default();
     let is_chrome = table.metadata.source == Source::Chrome;
@@ -139,7 +142,7 @@ pub(crate) fn link(
         launches(table, &calls).filter(|_| is_chrome).collect()
     } else {
         let owner = Owners { table, tree, ops, positions: positions(table, tree) };
-        link_device(&owner, &work, &calls, &mut links, diagnostics)
+        link_device(&owner, &work, &calls, &mut links, diagnostics, join)
     };
     count_absent(&Activity { table, links: &links, calls: &calls.0, work: &work }, idle, diagnostics);
     let has_flow = |wanted: &[&str]| {
@@ -148,7 +151,7 @@ pub(crate) fn link(
     let has_backward = table.layouts.all().iter().any(|l| l.find(Key::FwdThreadId).is_some());
     if has_backward || has_flow(&["async_npu"]) || has_flow(&FORWARD_BACKWARD) {
         let ops = OpIndex::new(table, tree);
-        link_backward(&ops, pairs, &mut links);
+        link_backward(&ops, pairs, &mut links, join);
         if has_flow(&["async_npu"]) {
             link_npu(&ops, pairs, &mut links);
         }
@@ -163,23 +166,18 @@ fn link_device(
     calls: &ById,
     links: &mut Links,
     diagnostics: &mut Diagnostics,
+    join: Join,
 ) -> Vec<Row> {
     let table = owner.table;
-    let mut launched: Vec<Row> = Vec::new();
-    let mut orphans = 0;
-    for &(correlation, row) in work {
-        let launch = correlation.filter(|&id| id != 0).and_then(|id| calls.first(id));
-        match launch {
-            Some(call) => {
-                links.launch_of.push((row, call));
-                launched.push(call);
-            }
-            None => orphans += 1,
-        }
-        let op = launch.and_then(|call| owner.of_call(call)).or_else(|| owner.of_work(row));
-        links.op_of.extend(op.map(|op| (row, op)));
+    let mut parts = join.parts(work.len(), |part| owner.of_all(&work[part], calls)).into_iter();
+    *links = parts.next().unwrap_or_default();
+    for mut part in parts {
+        links.launch_of.append(&mut part.launch_of);
+        links.op_of.append(&mut part.op_of);
     }
-    diagnostics.record_many(Code::KernelWithoutLaunch, orphans, None, b"");
+    let mut launched: Vec<Row> = links.launch_of.iter().map(|&(_, call)| call).collect();
+    let orphans = work.len() - launched.len();
+    diagnostics.record_many(Code::KernelWithoutLaunch, orphans as u64, None, b"");
     sort_by_key(&mut launched, |&row| (i64::from(row), 0));
     let twice = calls.0.windows(2).filter(|w| w[0].0 == w[1].0 && w[0].0 != 0);
     let twice = twice.filter(|w| launched.binary_search(&w[0].1).is_ok()).count();
@@ -209,6 +207,18 @@ struct Owners<'a> {
 }
 
 impl Owners<'_> {
+    /// Links device work to launch calls and operators.
+    fn of_all(&self, work: &[(Option<i64>, Row)], calls: &ById) -> Links {
+        let mut links = Links::default();
+        for &(correlation, row) in work {
+            let launch = correlation.filter(|&id| id != 0).and_then(|id| calls.first(id));
+            links.launch_of.extend(launch.map(|call| (row, call)));
+            let op = launch.and_then(|call| self.of_call(call)).or_else(|| self.of_work(row));
+            links.op_of.extend(op.map(|op| (row, op)));
+        }
+        links
+    }
+
     fn of_call(&self, call: Row) -> Option<Row> {
         let external = self.table.int(call, Key::ExternalId).filter(|&id| id > 0);
         let named = external.map(|id| self.ops.of(id)).unwrap_or_default();
@@ -303,10 +313,14 @@ fn link_npu(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
     }
 }
 
-fn link_backward(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
+fn link_backward(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links, join: Join) {
     let table = ops.table;
-    let flows = pairs.flows.iter().filter(|&&(start, _)| FORWARD_BACKWARD.contains(&table.cat(start)));
-    links.forward_of = flows.filter_map(|&(s, f)| Some((ops.starting_at(f)?, ops.starting_at(s)?))).collect();
+    let of_part = |part: Range<usize>| -> Vec<(Row, Row)> {
+        let flows = pairs.flows[part].iter();
+        let flows = flows.filter(|&&(start, _)| FORWARD_BACKWARD.contains(&table.cat(start)));
+        flows.filter_map(|&(s, f)| Some((ops.starting_at(f)?, ops.starting_at(s)?))).collect()
+    };
+    links.forward_of = join.parts(pairs.flows.len(), of_part).concat();
     if links.forward_of.is_empty() {
         links.forward_of = by_sequence_number(ops);
     }

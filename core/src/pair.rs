@@ -26,13 +26,19 @@ use crate::table::metadata::Source;
 use crate::time;
 use alloc::vec::Vec;
 
-/// Pairs all events of `table` and sets the durations of its begin events.
-pub fn pair(table: &mut Table, diagnostics: &mut Diagnostics) -> Pairs {
+/// The pairs that determine durations, and the events that pair by an id.
+#[derive(Default)]
+pub(crate) struct SpanPairs {
+    pairs: Pairs,
+    keyed: Vec<Row>,
+}
+
+/// Pairs the begin and end events of spans, and sets their durations.
+pub(crate) fn pair_spans(table: &mut Table, diagnostics: &mut Diagnostics) -> SpanPairs {
     let mut pairs = Pairs::default();
     if table.metadata.source == Source::LegacyRecords {
         records::pair_records(table, diagnostics, &mut pairs);
-        pairs.sort();
-        return pairs;
+        return SpanPairs { pairs, keyed: Vec::new() };
     }
     let mut marks: Vec<Vec<Row>> = Vec::new();
     let mut keyed: Vec<Row> = Vec::new();
@@ -56,11 +62,19 @@ pub fn pair(table: &mut Table, diagnostics: &mut Diagnostics) -> Pairs {
             TrackPairing { table, diagnostics, pairs: &mut pairs, open: Vec::new() }.run(rows);
         }
     }
-    if !keyed.is_empty() {
-        pair_keyed(table, diagnostics, &mut pairs, &keyed);
+    SpanPairs { pairs, keyed }
+}
+
+impl SpanPairs {
+    /// Pairs asynchronous events and flows, which changes no event.
+    pub(crate) fn pair_rest(self, table: &Table, diagnostics: &mut Diagnostics) -> Pairs {
+        let SpanPairs { mut pairs, keyed } = self;
+        if !keyed.is_empty() {
+            pair_keyed(table, diagnostics, &mut pairs, &keyed);
+        }
+        pairs.sort();
+        pairs
     }
-    pairs.sort();
-    pairs
 }
 
 struct TrackPairing<'a> {

@@ -7,7 +7,7 @@ use crate::execution::{ExecutionTrace, Node};
 use crate::join::Join;
 use crate::kernel_rules::KernelRules;
 use crate::link::{Ids, Links, link};
-use crate::pair::{Pairs, pair};
+use crate::pair::{Pairs, pair_spans};
 use crate::read::chrome::Reader;
 use crate::read::encoding::Decoder;
 use crate::read::limits::Limits;
@@ -90,18 +90,22 @@ impl Trace {
     /// Does the same with tasks that `join` runs.
     pub fn new_by(mut table: Table, mut diagnostics: Diagnostics, join: Join) -> Trace {
         dialect::apply(&mut table, &mut diagnostics);
-        let pairs = pair(&mut table, &mut diagnostics);
+        let join = join.of_events(table.len());
+        let mut spans = pair_spans(&mut table, &mut diagnostics);
         bound_times(&mut table, &mut diagnostics);
-        let (mut tree, mut ids, mut start_ns, mut is_export) = Default::default();
-        join.of_events(table.len()).run(&mut [
+        let (mut tree, mut pairs, mut ids, mut start_ns, mut is_export) = Default::default();
+        let mut unpaired = Diagnostics::default();
+        join.run(&mut [
             &mut || tree = tree::build(&table, &mut diagnostics),
+            &mut || pairs = core::mem::take(&mut spans).pair_rest(&table, &mut unpaired),
             &mut || ids = Ids::of(&table),
             &mut || {
                 start_ns = table.metadata.origin.unwrap_or_else(|| window_start(&table));
                 is_export = is_python_export(&table);
             },
         ]);
-        let links = link(&table, &tree, &pairs, ids, &mut diagnostics);
+        diagnostics.append(&unpaired);
+        let links = link(&table, &tree, &pairs, ids, &mut diagnostics, join);
         let rules = Rules::of_trace(&table);
         if is_export {
             diagnostics.record(Code::StartUnknown, None, b"");

@@ -1,6 +1,7 @@
 //! Sets of times, as sorted disjoint half-open intervals in ns.
 
 use crate::order::sort_by_key;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 /// A half-open interval `start..end`.
@@ -74,11 +75,6 @@ impl Intervals {
         Intervals(out)
     }
 
-    /// Returns the length of the times that lie in `self` and not in `other`, in ns.
-    pub fn length_outside(&self, other: &Intervals) -> i64 {
-        self.length() - self.intersection(other).length()
-    }
-
     /// Returns the times that lie in `self` and not in `other`.
     pub(crate) fn outside(&self, other: &Intervals) -> Intervals {
         Intervals(self.0.iter().flat_map(|&period| other.gaps(period)).collect())
@@ -99,6 +95,13 @@ impl Intervals {
             }
         }
         Intervals(all)
+    }
+
+    /// Returns the times that lie in any of the sets.
+    pub(crate) fn union_of_all<'a>(sets: impl Iterator<Item = &'a Intervals>) -> Cow<'a, Intervals> {
+        let mut sets = sets.filter(|set| !set.0.is_empty());
+        let first = sets.next().map_or_else(Cow::default, Cow::Borrowed);
+        sets.fold(first, |all, set| Cow::Owned(all.union(set)))
     }
 
     /// Returns the times that lie within `window`.
@@ -125,14 +128,42 @@ impl Intervals {
     }
 }
 
-/// Returns the length of what each set adds to the union of those before it, in ns.
-pub(crate) fn added_lengths<const N: usize>(sets: &[Intervals; N]) -> [i64; N] {
-    let (mut covered, mut length) = (Intervals::default(), 0);
-    sets.each_ref().map(|set| {
-        covered = covered.union(set);
-        let before = core::mem::replace(&mut length, covered.length());
-        length - before
-    })
+/// The lengths of several sets within a window, in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lengths<const N: usize> {
+    /// Of each set.
+    pub(crate) all: [i64; N],
+    /// Of what each set adds to the union of those before it.
+    pub(crate) added: [i64; N],
+    /// Of what no other set has.
+    pub(crate) alone: [i64; N],
+}
+
+/// Measures sets within a window, in one pass over all of them.
+pub(crate) fn lengths<const N: usize>(sets: &[&Intervals; N], window: Interval) -> Lengths<N> {
+    let mut lengths = Lengths { all: [0; N], added: [0; N], alone: [0; N] };
+    let mut ended = sets.map(|set| set.0.partition_point(|interval| interval.1 <= window.0));
+    let mut at = window.0;
+    while at < window.1 {
+        let mut until = window.1;
+        let mut has = [false; N];
+        for ((set, ended), has) in sets.iter().zip(&mut ended).zip(&mut has) {
+            *ended += usize::from(set.0.get(*ended).is_some_and(|interval| interval.1 <= at));
+            let Some(&(start, end)) = set.0.get(*ended) else { continue };
+            *has = start <= at;
+            until = until.min(if *has { end } else { start });
+        }
+        let (length, count) = (until - at, has.iter().filter(|&&has| has).count());
+        let mut is_first = true;
+        for set in (0..N).filter(|&set| has[set]) {
+            lengths.all[set] += length;
+            lengths.added[set] += if is_first { length } else { 0 };
+            lengths.alone[set] += if count == 1 { length } else { 0 };
+            is_first = false;
+        }
+        at = until;
+    }
+    lengths
 }
 
 #[cfg(test)]
@@ -169,9 +200,17 @@ mod tests {
             assert_eq!(x.length(), i64::from(bits(&a).count_ones()));
             assert_eq!(bits(x.intersection(&y).as_slice()), bits(&a) & bits(&b));
             assert_eq!(bits(x.union(&y).as_slice()), bits(&a) | bits(&b));
-            let added = [bits(&a), bits(&b) & !bits(&a)].map(|bits| i64::from(bits.count_ones()));
-            assert_eq!(added_lengths(&[x.clone(), y.clone()]), added);
-            assert_eq!(x.length_outside(&y), i64::from((bits(&a) & !bits(&b)).count_ones()));
+            let within = bits(&[(4, 20)]);
+            let counted = |sets: [u32; 2]| sets.map(|bits| i64::from((bits & within).count_ones()));
+            let expected = Lengths {
+                all: counted([bits(&a), bits(&b)]),
+                added: counted([bits(&a), bits(&b) & !bits(&a)]),
+                alone: counted([bits(&a) & !bits(&b), bits(&b) & !bits(&a)]),
+            };
+            assert_eq!(lengths(&[&x, &y], (4, 20)), expected);
+            let empty = Intervals::default();
+            let all = Intervals::union_of_all([&x, &empty, &y].into_iter());
+            assert_eq!(bits(all.as_slice()), bits(&a) | bits(&b));
             assert_eq!(bits(x.outside(&y).as_slice()), bits(&a) & !bits(&b));
             assert_eq!(bits(&x.gaps((4, 20))), !bits(&a) & bits(&[(4, 20)]));
             assert_eq!(bits(x.clipped((4, 20)).as_slice()), bits(&a) & bits(&[(4, 20)]));

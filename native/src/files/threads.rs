@@ -1,17 +1,26 @@
 //! Runs the tasks of the engine on threads.
 
 use kinetoscope_core::queries::{Join, Task};
+use std::num::NonZero;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Runs tasks of the engine at the same time, each on a thread of its own.
+/// Runs tasks of the engine on as many threads as there are processors, in order: a thread that is free takes the next one.
 pub const THREADS: Join = Join::parallel(at_once);
 
 fn at_once(tasks: &mut [Task<'_>]) {
-    let Some((last, others)) = tasks.split_last_mut() else { return };
-    thread::scope(|scope| {
-        for task in others {
-            scope.spawn(task);
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(tasks.len());
+    let waiting = Mutex::new(tasks.iter_mut());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some(task) = next() {
+            task();
         }
-        last();
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
     });
 }

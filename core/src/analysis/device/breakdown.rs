@@ -5,7 +5,7 @@
 
 use super::device_time::{Class, DeviceTime, device_times};
 use super::ranges::step_ranges;
-use crate::analysis::intervals::{Interval, Intervals, added_lengths};
+use crate::analysis::intervals::{Interval, lengths};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Row;
 use crate::trace::Trace;
@@ -60,9 +60,9 @@ pub fn breakdown(trace: &Trace, by: BreakdownBy) -> Vec<Breakdown> {
     let table = &trace.table;
     let steps = step_ranges(table);
     let one = |device: &DeviceTime, step: Option<Row>, time: Interval| {
-        let sets = device.unions.each_ref().map(|set| set.clipped(time));
-        let class_ns = sets.each_ref().map(Intervals::length);
-        Breakdown { device: device.device.clone(), step, time, class_ns, parts_ns: added_lengths(&sets) }
+        let lengths = lengths(&device.unions.each_ref(), time);
+        let (class_ns, parts_ns) = (lengths.all, lengths.added);
+        Breakdown { device: device.device.clone(), step, time, class_ns, parts_ns }
     };
     let of = |device: &DeviceTime| -> Vec<Breakdown> {
         match by {

@@ -6,9 +6,9 @@
 //!
 //! An idle gap lies between two activities of a device. Each instant of it has a cause, see `idle`.
 
-use super::idle::{Cause, Causes, Part};
+use super::idle::{Cause, Causes, Host, Part};
 use super::ranges::step_ranges;
-use crate::analysis::intervals::{Collector, Interval, Intervals, added_lengths};
+use crate::analysis::intervals::{Collector, Interval, Intervals, lengths};
 use crate::kernel_rules::{KernelCategory, Patterns};
 use crate::order::sort_by_key;
 use crate::table::category::Category;
@@ -211,7 +211,12 @@ pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
 
 /// Returns the time of every device with activities.
 pub fn device_times(trace: &Trace) -> Vec<DeviceTime> {
-    let (table, causes) = (&trace.table, Causes::new(trace));
+    device_times_of(trace, &Host::new(trace))
+}
+
+/// The same for a host that is known.
+pub(crate) fn device_times_of(trace: &Trace, host: &Host<'_>) -> Vec<DeviceTime> {
+    let (table, causes) = (&trace.table, Causes::new(trace, host));
     let first_step = step_ranges(table).first().map(|&(step, _)| table.ts(step));
     let mut classes = Classes::new(trace);
     let one = |(device, rows): (String, Vec<Row>)| {
@@ -240,20 +245,19 @@ fn device_time(
         sums[class] += table.dur(row).max(0);
     }
     let unions = by_class.map(Collector::union);
-    let classes = Class::ALL.iter().enumerate().filter(|&(c, _)| counts[c] > 0).map(|(c, &class)| {
-        let others = (0..4).filter(|&o| o != c).fold(Intervals::default(), |all, o| all.union(&unions[o]));
-        ClassTime {
-            class,
-            count: counts[c],
-            sum_ns: sums[c],
-            busy_ns: unions[c].length(),
-            exposed_ns: unions[c].length_outside(&others),
-        }
-    });
-    let classes = classes.collect();
-    let parts_ns = added_lengths(&unions);
     let start = rows.first().map_or(0, |&row| table.ts(row));
     let end = rows.iter().map(|&row| table.end(row)).max().unwrap_or(start);
+    let lengths = lengths(&unions.each_ref(), (start, end));
+    let occurring = Class::ALL.iter().enumerate().filter(|&(c, _)| counts[c] > 0);
+    let classes = occurring.map(|(c, &class)| ClassTime {
+        class,
+        count: counts[c],
+        sum_ns: sums[c],
+        busy_ns: lengths.all[c],
+        exposed_ns: lengths.alone[c],
+    });
+    let classes = classes.collect();
+    let parts_ns = lengths.added;
     DeviceTime {
         device,
         window: (start, end),

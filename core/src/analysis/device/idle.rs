@@ -42,7 +42,7 @@ fn pauses(table: &Table) -> Intervals {
 /// What determines the causes of the gaps of a device and its streams.
 pub(super) struct Causes<'a> {
     trace: &'a Trace,
-    host: Host<'a>,
+    host: &'a Host<'a>,
     /// The times during which the recording was paused.
     pauses: Intervals,
     /// The names of calls that launch CUDA graphs.
@@ -61,13 +61,13 @@ struct Next<'a> {
 }
 
 impl<'a> Causes<'a> {
-    pub(super) fn new(trace: &'a Trace) -> Causes<'a> {
+    pub(super) fn new(trace: &'a Trace, host: &'a Host<'a>) -> Causes<'a> {
         let mut diagnostics = trace.diagnostics.findings().iter();
         let is_filtered = diagnostics
             .any(|one| one.code == Code::NotRecorded && one.example.contains(Category::Runtime.as_str()));
         Causes {
             trace,
-            host: Host::new(trace),
+            host,
             pauses: pauses(&trace.table),
             graphs: trace.table.names.that(|name| name.contains("GraphLaunch")),
             unlaunched: if is_filtered { Cause::NotRecorded } else { Cause::Unknown },

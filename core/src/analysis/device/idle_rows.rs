@@ -1,8 +1,8 @@
 //! The idle time of devices and streams as rows.
 
 use super::behind::{BEHIND, Behind};
-use super::device_time::{DeviceTime, activities, device_times};
-use super::idle::{Cause, Causes, Part};
+use super::device_time::{DeviceTime, activities, device_times, device_times_of};
+use super::idle::{Cause, Causes, Host, Part};
 use super::ranges::step_ranges;
 use crate::analysis::intervals::Intervals;
 use crate::rows::{Cell, Column, Rows, Shape};
@@ -29,7 +29,8 @@ pub struct Idle {
 /// Returns the idle time of every device, or of every stream.
 pub fn idle(trace: &Trace, by_stream: bool) -> Vec<Idle> {
     let table = &trace.table;
-    let devices = device_times(trace);
+    let host = Host::new(trace);
+    let devices = device_times_of(trace, &host);
     if !by_stream {
         let whole = |time: DeviceTime| {
             let idle_ns = time.idle_ns();
@@ -37,10 +38,10 @@ pub fn idle(trace: &Trace, by_stream: bool) -> Vec<Idle> {
         };
         return devices.into_iter().map(whole).collect();
     }
-    let causes = Causes::new(trace);
+    let causes = Causes::new(trace, &host);
     let mut all = Vec::new();
     for ((device, rows), time) in activities(table).into_iter().zip(devices) {
-        let busy = busy(&time);
+        let busy = Intervals::union_of_all(time.unions.iter());
         for stream in streams(table, &rows) {
             let rows: Vec<Row> = rows.iter().copied().filter(|&row| table.track_id(row) == stream).collect();
             let own = Intervals::union_of(rows.iter().map(|&row| (table.ts(row), table.end(row))).collect());
@@ -50,11 +51,6 @@ pub fn idle(trace: &Trace, by_stream: bool) -> Vec<Idle> {
         }
     }
     all
-}
-
-/// The times in which anything ran on a device.
-fn busy(device: &DeviceTime) -> Intervals {
-    device.unions.iter().fold(Intervals::default(), |all, class| all.union(class))
 }
 
 /// The streams of some activities, in the order of their first one.

@@ -4,13 +4,14 @@
 //! it: each instant counts for the first of kernel, communication, memcpy, memset, runtime call, data loading and
 //! operator that was running at that time, on any device or thread. The remainder is `other`.
 
-use super::device_time::{DeviceTime, device_times};
+use super::device_time::{Class, DeviceTime, device_times};
 use super::ranges::{Ranges, step_ranges};
-use crate::analysis::intervals::{Collector, Interval, Intervals};
+use crate::analysis::intervals::{Collector, Interval, Intervals, lengths};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::trace::Trace;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 /// The parts of the breakdown, in order of priority.
@@ -57,7 +58,7 @@ pub fn steps(trace: &Trace, devices: &[DeviceTime]) -> Vec<Step> {
         count_launches(trace, &mut steps);
         let layers = layers(table, devices);
         for step in &mut steps {
-            part(step, &layers);
+            part(step, &layers.each_ref().map(Cow::as_ref));
         }
     }
     steps
@@ -77,22 +78,15 @@ fn count_launches(trace: &Trace, steps: &mut [Step]) {
     }
 }
 
-fn part(step: &mut Step, layers: &[Intervals; 7]) {
-    let mut covered = Intervals::default();
-    let mut length = 0;
-    for (at, layer) in layers.iter().enumerate() {
-        covered = covered.union(&layer.clipped(step.time));
-        step.parts_ns[at] = covered.length() - length;
-        length = covered.length();
-        if at == 3 {
-            step.device_busy_ns = length;
-        }
-    }
-    step.parts_ns[7] = step.time.1 - step.time.0 - length;
+fn part(step: &mut Step, layers: &[&Intervals; 7]) {
+    let [parts @ .., other] = &mut step.parts_ns;
+    *parts = lengths(layers, step.time).added;
+    *other = step.time.1 - step.time.0 - parts.iter().sum::<i64>();
+    step.device_busy_ns = parts[..Class::ALL.len()].iter().sum();
 }
 
 /// Returns the times during which each part except `other` was running.
-fn layers(table: &Table, devices: &[DeviceTime]) -> [Intervals; 7] {
+fn layers<'a>(table: &Table, devices: &'a [DeviceTime]) -> [Cow<'a, Intervals>; 7] {
     let ranges = Ranges::of(&table.names);
     let mut host: [Collector; 3] = Default::default();
     for row in table.rows().filter(|&row| table.is_span(row)) {
@@ -104,8 +98,8 @@ fn layers(table: &Table, devices: &[DeviceTime]) -> [Intervals; 7] {
         };
         host[layer].push((table.ts(row), table.end(row)));
     }
-    let [runtime, data, ops] = host.map(Collector::union);
-    let class = |at: usize| devices.iter().fold(Intervals::default(), |all, d| all.union(&d.unions[at]));
+    let [runtime, data, ops] = host.map(|collected| Cow::Owned(collected.union()));
+    let class = |at: usize| Intervals::union_of_all(devices.iter().map(|device| &device.unions[at]));
     [class(0), class(1), class(2), class(3), runtime, data, ops]
 }
 

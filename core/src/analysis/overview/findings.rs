@@ -138,9 +138,8 @@ pub(crate) struct Basis<'a> {
     pub(crate) steps: &'a [Step],
 }
 
-/// Returns every finding except PyTorch's anti-patterns: those that would save time, the most first; those whose saving is unknown; and those about data
-/// quality.
-pub(crate) fn findings(basis: &Basis<'_>, replay: &Replay<'_>, join: Join) -> Vec<Finding> {
+/// Returns what the rules find, except PyTorch's anti-patterns. What it would save is not known yet.
+pub(crate) fn found(basis: &Basis<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
     waiting::waiting(&mut out, basis.trace, basis.wall_ns);
     device::idle(&mut out, basis);
@@ -149,9 +148,20 @@ pub(crate) fn findings(basis: &Basis<'_>, replay: &Replay<'_>, join: Join) -> Ve
     setup::setup(&mut out, basis);
     uneven_steps(&mut out, basis);
     tasks::blocking(&mut out, basis.trace);
-    savings::order(&mut out, replay, join);
-    data_quality(&mut out, basis.trace);
     out
+}
+
+/// Computes what the findings would save, and adds those about data quality. Those that would save time come first, the most first; then
+/// those whose saving is unknown; then those about data quality.
+pub(crate) fn findings(
+    mut found: Vec<Finding>,
+    trace: &Trace,
+    replay: &Replay<'_>,
+    join: Join,
+) -> Vec<Finding> {
+    savings::order(&mut found, replay, join);
+    data_quality(&mut found, trace);
+    found
 }
 
 fn share(part: i64, whole: i64) -> f64 {
@@ -220,7 +230,7 @@ mod tests {
         let (steps, kernels) = (steps(trace, &devices), kernel_groups(trace));
         let basis =
             Basis { trace, wall_ns: end - start, devices: &devices, kernels: &kernels, steps: &steps };
-        let all = findings(&basis, &Replay::new(trace), Join::SEQUENTIAL);
+        let all = findings(found(&basis), trace, &Replay::new(trace), Join::SEQUENTIAL);
         all.into_iter().find(|finding| finding.code == code).expect("a finding")
     }
 

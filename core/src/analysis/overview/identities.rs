@@ -249,7 +249,7 @@ fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
 
 /// Compares the idle time of the steps, which comes from the gaps between activities, with sets of intervals.
 fn step_idle(device: &DeviceTime, steps: &[Step]) -> Identity {
-    let busy = device.unions.iter().fold(Intervals::default(), |all, class| all.union(class));
+    let busy = Intervals::union_of_all(device.unions.iter());
     let idle = steps.iter().flat_map(|step| device.idle_in(step.time));
     let idle = idle.map(|part| part.time.1 - part.time.0).sum();
     let rest = steps.iter().map(|step| step.time.1 - step.time.0 - busy.clipped(step.time).length()).sum();

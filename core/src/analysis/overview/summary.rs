@@ -1,11 +1,11 @@
 //! The summary: what was traced, the breakdown of the time, findings, and data quality.
 
-use super::findings::{Basis, Finding, FindingCode, anti_patterns, findings, with_patterns};
+use super::findings::{Basis, Finding, FindingCode, anti_patterns, findings, found, with_patterns};
 use super::fitness::{self, Fitness};
 use super::identities::{Identity, identities};
 use super::info;
-use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, device_times};
-use crate::analysis::device::idle::Cause;
+use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, device_times_of};
+use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::kernels::{KernelGroup, kernel_groups};
 use crate::analysis::device::steps::{Step, steps};
 use crate::analysis::replay::Replay;
@@ -186,18 +186,11 @@ struct HostPart {
 }
 
 /// The part of the summary about devices and steps.
-struct DevicePart {
+struct DevicePart<'a> {
+    host: Host<'a>,
     wall: (i64, i64),
     devices: Vec<DeviceTime>,
-    kernels: Vec<KernelGroup>,
     steps: Vec<Step>,
-}
-
-impl DevicePart {
-    fn basis<'a>(&'a self, trace: &'a Trace) -> Basis<'a> {
-        let DevicePart { wall, devices, kernels, steps } = self;
-        Basis { trace, wall_ns: wall.1 - wall.0, devices, kernels, steps }
-    }
 }
 
 fn host_part(trace: &Trace) -> HostPart {
@@ -205,10 +198,20 @@ fn host_part(trace: &Trace) -> HostPart {
     HostPart { operators: operators(trace, &events), events }
 }
 
-fn device_part(trace: &Trace) -> DevicePart {
-    let devices = device_times(trace);
+fn device_part(trace: &Trace) -> DevicePart<'_> {
+    let host = Host::new(trace);
+    let devices = device_times_of(trace, &host);
     let steps = steps(trace, &devices);
-    DevicePart { wall: info::wall(&trace.table), kernels: kernel_groups(trace), devices, steps }
+    DevicePart { host, wall: info::wall(&trace.table), devices, steps }
+}
+
+/// Kernels by time, and what the rules find.
+fn rules_part(trace: &Trace, device: &DevicePart<'_>) -> (Vec<KernelGroup>, Vec<Finding>) {
+    let DevicePart { wall, devices, steps, .. } = device;
+    let kernels = kernel_groups(trace);
+    let basis = Basis { trace, wall_ns: wall.1 - wall.0, devices, kernels: &kernels, steps };
+    let found = found(&basis);
+    (kernels, found)
 }
 
 /// Computes the summary.
@@ -220,24 +223,29 @@ pub fn summary(trace: &Trace) -> Summary {
 pub(crate) fn summary_by(trace: &Trace, join: Join) -> Summary {
     let join = join.of_events(trace.table.len());
     let (mut host, mut device) = (None, None);
-    join.run(&mut [&mut || host = Some(host_part(trace)), &mut || device = Some(device_part(trace))]);
+    join.run(&mut [&mut || device = Some(device_part(trace)), &mut || host = Some(host_part(trace))]);
     let HostPart { events, operators } = host.unwrap_or_else(|| host_part(trace));
     let device = device.unwrap_or_else(|| device_part(trace));
-    let basis = device.basis(trace);
-    let mut events = Some(events);
-    let (mut found, mut patterns, mut checked, mut verdicts) = Default::default();
+    let (mut events, mut replay) = (Some(events), None);
+    let (mut kernels, mut found, mut patterns, mut checked, mut verdicts) = Default::default();
     join.run(&mut [
-        // On one thread, the events are released before the replay takes memory.
-        &mut || checked = events.take().map(|events| identities(trace, &events, basis.devices, basis.steps)),
-        &mut || patterns = anti_patterns(&basis),
-        &mut || verdicts = fitness::fitness(trace, basis.steps),
-        &mut || found = findings(&basis, &Replay::new(trace), join),
+        // First, so that the events are released before the replay takes memory.
+        &mut || {
+            checked = events.take().map(|events| identities(trace, &events, &device.devices, &device.steps));
+        },
+        &mut || replay = Some(Replay::of(trace, &device.host)),
+        &mut || (kernels, found) = rules_part(trace, &device),
+        &mut || patterns = anti_patterns(trace, !device.devices.is_empty(), device.wall.1 - device.wall.0),
+        &mut || verdicts = fitness::fitness(trace, &device.steps),
     ]);
-    let DevicePart { wall, devices, kernels, steps } = device;
+    let DevicePart { host, wall, devices, steps } = device;
+    drop(host);
+    let replay = replay.unwrap_or_else(|| Replay::new(trace));
+    let findings = findings(found, trace, &replay, join);
     Summary {
         fitness: verdicts,
         identities: checked.unwrap_or_default(),
-        findings: with_patterns(found, patterns),
+        findings: with_patterns(findings, patterns),
         tracks: if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() },
         self_cpu_ns: operators.iter().map(|row| row.self_cpu_time_total_ns).sum(),
         wall,

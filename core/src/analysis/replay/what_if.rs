@@ -46,9 +46,13 @@ pub const LARGEST_ERROR: f64 = 0.1;
 impl<'a> Replay<'a> {
     /// Prepares the replays of a trace.
     pub fn new(trace: &'a Trace) -> Replay<'a> {
-        let host = Host::new(trace);
-        let graph = Graph::of(trace, &host);
-        let code = code(&graph, &host);
+        Replay::of(trace, &Host::new(trace))
+    }
+
+    /// The same for a host that is known.
+    pub(crate) fn of(trace: &'a Trace, host: &Host<'_>) -> Replay<'a> {
+        let graph = Graph::of(trace, host);
+        let code = code(&graph, host);
         let recorded_ns = wall(graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]));
         let mut replay = Replay { trace, graph, code, recorded_ns, replayed_ns: 0 };
         replay.replayed_ns = replay.wall_ns(&Changes::default());

@@ -1,10 +1,11 @@
 //! PyTorch's anti-patterns as findings, one for each pattern.
 
 use super::savings::sort;
-use super::{Basis, Finding, FindingCode};
+use super::{Finding, FindingCode};
 use crate::analysis::torch::patterns::{Match, Pattern, REPORTED, Scene, find};
 use crate::order::{descending, sort_by_key};
 use crate::table::events::Row;
+use crate::trace::Trace;
 use crate::units::counted;
 use alloc::format;
 use alloc::vec::Vec;
@@ -19,17 +20,17 @@ const SAME: [(&str, FindingCode); 2] = [
 const ON_DEVICES: [&str; 2] = ["FP32 MatMul Pattern", "Extra CUDA Copy Pattern"];
 
 /// Returns the anti-patterns of a trace that was recorded with shapes or stacks. Without them, few can be detected.
-pub(crate) fn anti_patterns(basis: &Basis<'_>) -> Vec<Finding> {
-    let has = |key: &str| basis.trace.table.metadata.flag(key) == Some(true);
+pub(crate) fn anti_patterns(trace: &Trace, has_device: bool, wall_ns: i64) -> Vec<Finding> {
+    let has = |key: &str| trace.table.metadata.flag(key) == Some(true);
     if !has("record_shapes") && !has("with_stack") {
         return Vec::new();
     }
-    let scene = Scene::new(basis.trace);
+    let scene = Scene::new(trace);
     let found = find(&scene, REPORTED);
     let of = |(at, &pattern): (usize, &&dyn Pattern)| {
         let own: Vec<&Match> = found.iter().filter(|one| one.pattern == at).collect();
-        let is_no_use = basis.devices.is_empty() && ON_DEVICES.contains(&pattern.name());
-        (!own.is_empty() && !is_no_use).then(|| finding(&scene, pattern, own, basis.wall_ns))
+        let is_no_use = !has_device && ON_DEVICES.contains(&pattern.name());
+        (!own.is_empty() && !is_no_use).then(|| finding(&scene, pattern, own, wall_ns))
     };
     REPORTED.iter().enumerate().filter_map(of).collect()
 }
