@@ -176,6 +176,9 @@ test("a worker holds the outline and its windows", async () => {
   const other = await local.window(0, lengthNs / 10);
   assert.equal(await one.csv("events"), other.csv("events"));
   assert.ok(counts.at(-1) >= one.length);
+  const own = new Error("thrown by the caller");
+  const throwing = { onProgress: () => assert.fail(own) };
+  await assert.rejects(found.window(0, lengthNs, throwing), (error) => error === own);
   const controller = new AbortController();
   const aborted = found.window(0, lengthNs, { signal: controller.signal });
   controller.abort();
@@ -198,6 +201,8 @@ test("what cannot have an outline or a window is refused", async () => {
   once.dispose();
   const found = await outline(file);
   await assert.rejects(found.window(0, "1"), { code: "bad_option" });
+  await assert.rejects(found.window(2000, 1000), { code: "bad_option" });
+  assert.throws(() => found.eventsWithin(2000, 1000), { code: "bad_option" });
   await assert.rejects(found.window(0, 1, { torchVersion: "x" }), { code: "bad_option" });
   await assert.rejects(outline(file, { signal: AbortSignal.abort() }), { code: "aborted" });
   const few = await found.window(0, lengthNs, { memoryLimit: 1_000_000 });

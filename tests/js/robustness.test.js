@@ -94,6 +94,10 @@ test("an invalid option of reading is refused with a code", async () => {
     { kernelRules: 1 },
     { kernelRules: "gemm" },
     { memoryLimit: "much" },
+    { memoryLimit: "5" },
+    { signal: {} },
+    { signal: null },
+    { onProgress: 1 },
     { colour: "red" },
     null,
   ]) {
@@ -189,7 +193,10 @@ test("a failing source and an invalid source give different errors", async () =>
       throw own;
     },
   };
-  for (const bytes of [packed, text]) await assert.rejects(open(bytes, throwing), (error) => error === own);
+  for (const bytes of [packed, text]) {
+    await assert.rejects(open(bytes, throwing), (error) => error === own);
+    await assert.rejects(openRemote(bytes, throwing), (error) => error === own);
+  }
   await assert.rejects(open(packed, { memoryLimit: -1 }), { code: "bad_option" });
   await stillWorks();
 });

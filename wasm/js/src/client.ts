@@ -2,7 +2,7 @@
 
 import { Reading, Repairing, type EngineTrace } from "./glue/engine.js";
 import { check, guarded, KinetoscopeError } from "./errors.js";
-import { openOptions } from "./given.js";
+import * as given from "./given.js";
 import { createCheck, type Check } from "./budgets.js";
 import { createDiff, type Diff } from "./diff.js";
 import { createRanks, type Ranks, type Reader } from "./ranks.js";
@@ -65,12 +65,12 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
   function open(source: S, options?: OpenOptions<S>): Promise<Trace>;
   function open(sources: readonly S[], options?: OpenOptions<S>): Promise<Trace[]>;
   async function open(source: S | readonly S[], options: OpenOptions<S> = {}): Promise<Trace | Trace[]> {
-    openOptions(options);
+    given.openOptions(options);
     return openEach(source, (each) => one(each, options));
   }
 
   async function repair(source: S, options: Pick<OpenOptions, "signal"> = {}): Promise<ReadableStream<Uint8Array>> {
-    const { signal } = options;
+    const { signal } = given.options(options, ["signal"]);
     const from = await input(source, signal);
     const chunks = from.chunks()[Symbol.asyncIterator]();
     const repairing = new Repairing();

@@ -53,10 +53,21 @@ export class Connection {
   private receive(reply: Reply): void {
     const request = this.pending.get(reply.id);
     if (!request) return;
-    if ("progress" in reply) return request.onProgress?.(reply.progress as never);
+    if ("progress" in reply) return this.report(reply.id, request, reply.progress);
     this.remove(reply.id);
     if ("error" in reply) request.reject(fromWire(reply.error));
     else request.resolve(reply.value as never);
+  }
+
+  /** Reports progress. A request whose `onProgress` throws is aborted and fails with what was thrown. */
+  private report(id: number, request: Pending, progress: unknown): void {
+    try {
+      request.onProgress?.(progress as never);
+    } catch (thrown) {
+      this.remove(id);
+      request.abort();
+      request.reject(thrown);
+    }
   }
 
   send<T>(message: MessageBody, options: SendOptions = {}): Promise<T> {

@@ -9,6 +9,7 @@ import type { EngineErrorCode } from "./queries.js";
  * - `bad_option`, `bad_source`: an argument is invalid; `output`: an event cannot be written;
  * - `http`: the server returned an error; `io`: reading the source failed;
  * - `aborted`: the signal was aborted; `cause` is its reason;
+ * - `unfit`: the trace lacks what the answer needs, or has no outline;
  * - `disposed`: the trace was disposed of; `too_large`: the answer does not fit into one string;
  * - `not_initialized`: `init` was not called; `internal`: a bug in the engine, which has to be loaded again.
  */

@@ -32,9 +32,22 @@ export function time(what: string, value: unknown): number {
   return value;
 }
 
-/** Options; with `known`, only these. */
+/** Two times in ns, the earlier one first. */
+export function period(startNs: unknown, endNs: unknown): void {
+  const [start, end] = [time("startNs", startNs), time("endNs", endNs)];
+  if (end < start) throw refused("endNs", `at or after ${start}`, end);
+}
+
+/** Options; with `known`, only these. Those that many functions have are of the right type. */
 export function options<T extends object>(value: T, known?: readonly (keyof T & string)[]): T {
   if (typeof value !== "object" || value === null) throw refused("options", "an object", value);
+  const { signal, onProgress } = value as { signal?: Partial<AbortSignal> | null; onProgress?: unknown };
+  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
+    throw refused("signal", "an AbortSignal", signal);
+  }
+  if (onProgress !== undefined && typeof onProgress !== "function") {
+    throw refused("onProgress", "a function", onProgress);
+  }
   const unknown = Object.keys(value).find((name) => known && !(known as readonly string[]).includes(name));
   if (unknown !== undefined) {
     throw new KinetoscopeError("bad_option", `unknown option ${unknown}; the options are: ${known?.join(", ")}`);
@@ -63,8 +76,8 @@ export function windowOptions<O extends Pick<OpenOptions, "memoryLimit" | "torch
   given: O,
 ): O {
   const { memoryLimit, torchVersion, kernelRules } = given;
-  if (memoryLimit !== undefined && !(memoryLimit > 0)) {
-    throw new KinetoscopeError("bad_option", `memoryLimit: ${memoryLimit} is not a number of bytes`);
+  if (memoryLimit !== undefined && !(typeof memoryLimit === "number" && memoryLimit > 0)) {
+    throw refused("memoryLimit", "a number of bytes", memoryLimit);
   }
   if (torchVersion !== undefined) text("torchVersion", torchVersion);
   if (kernelRules !== undefined) text("kernelRules", kernelRules);

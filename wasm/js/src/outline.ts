@@ -95,8 +95,7 @@ export class Outline extends Owned<EngineOutline> {
 
   /** Returns about how many events begin between two times, without metadata events. */
   eventsWithin(startNs: number, endNs: number): number {
-    given.time("startNs", startNs);
-    given.time("endNs", endNs);
+    given.period(startNs, endNs);
     return this.withEngine((engine) => engine.events_within(startNs, endNs));
   }
 
@@ -107,8 +106,7 @@ export class Outline extends Owned<EngineOutline> {
    * @throws {KinetoscopeError} if the source cannot be read again (`bad_source`), or as `open`.
    */
   async window(startNs: number, endNs: number, options: WindowOptions = {}): Promise<Trace> {
-    given.time("startNs", startNs);
-    given.time("endNs", endNs);
+    given.period(startNs, endNs);
     const {
       signal,
       onProgress,

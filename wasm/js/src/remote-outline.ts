@@ -54,7 +54,8 @@ export class RemoteOutline extends Held {
 
   /** Works like `window` of an `Outline`. The same worker holds the trace. */
   async window(startNs: number, endNs: number, options: WindowOptions = {}): Promise<RemoteTrace> {
-    const { signal, onProgress, ...rest } = given.options(options, WINDOW_OPTIONS);
+    given.period(startNs, endNs);
+    const { signal, onProgress, ...rest } = given.windowOptions(given.options(options, WINDOW_OPTIONS));
     check(signal);
     const wantsProgress = onProgress !== undefined;
     const opened = await this.send<Opened>(
