@@ -64,6 +64,7 @@ codes! {
     ByteOrderMark "byte_order_mark" Note "The text begins with a UTF-8 byte order mark. It was ignored.";
     Truncated "truncated" Lost "The file ends inside an event. The incomplete event was dropped.";
     MemoryLimit "memory_limit" Lost "The trace does not fit into the memory limit. Everything before that point was read.";
+    OutsideWindow "outside_window" Note "An event is outside of the window of time that was read. It was left out. Spans that reach beyond the window have their full durations.";
     Unclosed "unclosed" Note "The trace ends without its closing part. Every event in it was read.";
     DamagedEvent "damaged_event" Lost "An event or record is damaged. It was dropped, and reading continued after it.";
     StrayBytes "stray_bytes" Lost "Bytes between events are not part of any event. They were skipped.";
@@ -223,6 +224,17 @@ impl Diagnostics {
         for f in &other.findings {
             let first_offset = f.first_offset.map(|first| first.saturating_add(offset));
             self.record_many(f.code, f.count, first_offset, f.example.as_bytes());
+        }
+    }
+
+    /// Adds what `whole` counts beyond `self`. They are the diagnostics of the complete text, and `self` those of reading a part of it.
+    pub fn complete(&mut self, whole: &Diagnostics) {
+        for finding in &whole.findings {
+            match self.findings.binary_search_by_key(&finding.code, |f| f.code) {
+                Ok(at) if finding.count < self.findings[at].count => {}
+                Ok(at) => self.findings[at] = finding.clone(),
+                Err(at) => self.findings.insert(at, finding.clone()),
+            }
         }
     }
 }

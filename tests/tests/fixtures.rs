@@ -1,12 +1,15 @@
 //! Every fixture equals its golden, is recognised in every compression, is equal after a round trip, and does not
 //! depend on how it is split into chunks.
 
+use kinetoscope_core::diagnostics::{Code, Diagnostics};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{QUERIES, Request};
+use kinetoscope_core::read::unpack::Unpacker;
 use kinetoscope_core::trace::{Trace, TraceReader};
 use kinetoscope_core::write::chrome;
 use kinetoscope_tests::{dump, files};
+use std::convert::Infallible;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -108,6 +111,50 @@ fn every_compression_is_recognised() {
             let (a, b) = bytes.split_at(bytes.len() / 2);
             assert_eq!(read(&[gzip(a), gzip(b)].concat()), expected, "{} in two members", name(path));
             assert_eq!(read(&[zstd(a), zstd(b)].concat()), expected, "{} in two frames", name(path));
+        }
+    }
+}
+
+fn unpacked(bytes: &[u8], length: usize) -> (Vec<u8>, Diagnostics) {
+    let (mut unpacker, mut out) = (Unpacker::default(), Vec::new());
+    let mut sink = |piece: &[u8]| {
+        out.extend_from_slice(piece);
+        Ok::<(), Infallible>(())
+    };
+    for chunk in bytes.chunks(length) {
+        let Ok(()) = unpacker.feed(chunk, &mut sink);
+    }
+    let Ok(diagnostics) = unpacker.finish(&mut sink);
+    (out, diagnostics)
+}
+
+/// The longest block of zstd, in bytes.
+const BLOCK: usize = 128 << 10;
+
+#[test]
+fn all_blocks_of_a_cut_or_damaged_zstd_frame_are_read() {
+    let event = |at: u32| {
+        let ts = at.wrapping_mul(2_654_435_761) >> 12;
+        format!("{{\"ph\":\"X\",\"name\":\"op {}\",\"pid\":1,\"tid\":1,\"ts\":{ts},\"dur\":1}},\n", ts % 97)
+    };
+    let text = format!("[\n{}", (0..20_000).map(event).collect::<String>());
+    let packed = zstd(text.as_bytes());
+    for tenth in 1..=10 {
+        let cut = packed.len() * tenth / 10 - 1;
+        let mut damaged = packed.clone();
+        damaged[cut..].fill(0xff);
+        for (bytes, code) in [(&packed[..cut], Code::CompressedCut), (&damaged[..], Code::CompressedDamaged)]
+        {
+            let (out, diagnostics) = unpacked(bytes, 1000);
+            assert_eq!(diagnostics.findings().iter().map(|f| f.code).collect::<Vec<_>>(), [code], "{tenth}");
+            for length in [77, bytes.len()] {
+                assert!(
+                    unpacked(bytes, length) == (out.clone(), diagnostics.clone()),
+                    "{tenth} by {length} bytes"
+                );
+            }
+            let whole = text.bytes().zip(&out).take_while(|(a, b)| a == *b).count();
+            assert!(whole + BLOCK > text.len() * tenth / 10, "{tenth}: {whole} of {}", text.len());
         }
     }
 }

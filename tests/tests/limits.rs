@@ -3,6 +3,7 @@
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::trace::{TextReader, Trace};
+use kinetoscope_core::write::perfetto::PerfettoWriter;
 use kinetoscope_stream::block::{self, BlockKind};
 use kinetoscope_stream::record::{Tag, Word, key};
 
@@ -99,6 +100,21 @@ fn reading_stops_at_the_memory_limit() {
     let per_event = text.len() as u64 / 60_000;
     assert_eq!(diagnostics.findings()[0].first_offset.map(|at| at / per_event), Some(length as u64));
     assert_eq!(once(1000), (length, diagnostics));
+}
+
+/// What the analyses need later counts in all formats.
+#[test]
+fn the_memory_limit_holds_for_perfetto_traces() {
+    let text = format!("[{}", format!("{},", event("again", "123456")).repeat(5_000));
+    let trace = Trace::read(text.as_bytes()).expect("a trace");
+    let (mut writer, mut packets) = (PerfettoWriter::new(&trace), Vec::new());
+    while writer.next(&trace, &mut packets, usize::MAX) {}
+    let all = Trace::read(&packets).expect("a trace").table;
+    let mut reader = TextReader::new(Limits::default().with_memory_bytes(all.heap_bytes() + all.len() * 50));
+    reader.feed(&packets).expect("a trace");
+    let (table, diagnostics) = reader.finish().expect("a trace");
+    assert_eq!(diagnostics.count(Code::MemoryLimit), 1);
+    assert!(table.len() < all.len());
 }
 
 /// Appends a block of numbers.

@@ -1,7 +1,7 @@
 //! An outline has the totals of all events, and a window its events, for every fixture and for cuts anywhere.
 
 use kinetoscope::files::{Source, open, read_outline, read_window};
-use kinetoscope_core::diagnostics::Diagnostics;
+use kinetoscope_core::diagnostics::{Code, Diagnostics, Severity};
 use kinetoscope_core::error::Error;
 use kinetoscope_core::outline::{Outline, OutlineReader, Part, WindowReader};
 use kinetoscope_core::read::limits::Limits;
@@ -226,6 +226,15 @@ fn windows_of_fixtures_have_their_events() {
         for times in [(0, length / 3), (length / 3, length / 2), (length, i64::MAX), (i64::MIN, i64::MAX)] {
             skipped += check_window(name, text, &read.0, &outline, times);
         }
+        // Windows that end or begin with an event.
+        let step = read.0.len() / 8 + 1;
+        for row in read.0.rows().step_by(step).filter(|&row| read.0.ts(row) != time::NONE) {
+            let [start, end] =
+                [read.0.ts(row), read.0.end(row)].map(|ns| ns.saturating_sub(outline.start_ns()));
+            for times in [(start, start), (start.saturating_sub(1), start), (end, end.saturating_add(1))] {
+                skipped += check_window(name, text, &read.0, &outline, times);
+            }
+        }
         checked += 1;
     });
     assert!(checked > 30 && skipped > 10_000, "{checked} fixtures, {skipped} bytes were skipped");
@@ -255,6 +264,36 @@ fn too_many_names_are_summed_by_category() {
         let all = rows_of(&outline, "category")[&("c".to_owned(), String::new())];
         assert_eq!((all.events, all.ns), (300_000, 300_000_000));
     }
+}
+
+/// Events outside of the window do not stay in memory, even if no segment can be passed over.
+#[test]
+fn a_window_needs_memory_for_its_events_only() {
+    let text = generated(60_000);
+    let read = whole(&text, Limits::default()).expect("a trace");
+    let (outline, _) = outline(&text, text.len()).expect("an outline");
+    let limits = Limits::default().with_memory_bytes(read.0.heap_bytes());
+    let mut reader = WindowReader::new(&outline, (0, 1_000_000), limits);
+    for piece in text.chunks(10_000) {
+        reader.feed(piece).expect("the text of the outline");
+        assert!(!reader.is_full());
+    }
+    let (table, diagnostics) = reader.finish().expect("the text of the outline");
+    assert_eq!(diagnostics.count(Code::OutsideWindow), (read.0.len() - table.len()) as u64);
+}
+
+/// The start is that of the first marker, as in a trace.
+#[test]
+fn the_first_of_several_markers_is_the_start() {
+    let marker = |ts: u32| {
+        format!(r#"{{"ph":"i","name":"Iteration Start: PyTorch Profiler","pid":1,"tid":1,"ts":{ts}}},"#)
+    };
+    let event = |at: u32| format!(r#"{{"ph":"X","cat":"c","name":"n","pid":1,"tid":1,"ts":{at},"dur":1}},"#);
+    let events: String = (0..500).map(event).collect();
+    let text = format!("[{}{}{events}{}{events}]", event(1), marker(40), marker(20));
+    let trace = kinetoscope_core::trace::Trace::read(text.as_bytes()).expect("a trace");
+    let (outline, _) = outline(text.as_bytes(), 1000).expect("an outline");
+    assert_eq!((outline.start_ns(), trace.start_ns), (40_000, 40_000));
 }
 
 /// A window of a twentieth needs about a twentieth of the text.
@@ -300,14 +339,15 @@ fn files_have_outlines_and_windows() {
     let names = sums(&complete.0);
     for path in files_of(&text, folder.path()) {
         let source = Source::File(path.clone());
-        let (outline, diagnostics) = read_outline(&source, |_| {}).expect("an outline");
-        assert_eq!((rows_of(&outline, "name"), &diagnostics), (names.clone(), &complete.1));
+        let known = read_outline(&source, |_| {}).expect("an outline");
+        let (outline, diagnostics) = &known;
+        assert_eq!((rows_of(outline, "name"), diagnostics), (names.clone(), &complete.1));
         let start = open(&path).expect("a trace").start_ns;
         assert_eq!(outline.start_ns(), start);
         let (first, last) = outline.all().time.expect("events with times");
         let middle = (last - first) / 2;
         let window = (middle, middle + 2_000_000);
-        let trace = read_window(&source, &outline, window, Limits::default(), |_| {}).expect("a window");
+        let trace = read_window(&source, &known, window, Limits::default(), |_| {}).expect("a window");
         assert_eq!(trace.start_ns, start);
         let within = |&row: &Row| {
             let (ts, table) = (complete.0.ts(row), &complete.0);
@@ -315,11 +355,37 @@ fn files_have_outlines_and_windows() {
         };
         assert_eq!(trace.table.len(), complete.0.rows().filter(within).count());
         assert!(trace.table.len() > 100 && trace.table.len() < complete.0.len() / 10);
-        let whole =
-            read_window(&source, &outline, (0, i64::MAX), Limits::default(), |_| {}).expect("a window");
+        let outside = complete.0.len() - trace.table.len();
+        assert_eq!(trace.diagnostics.count(Code::OutsideWindow), outside as u64);
+        // Nothing is wrong with the text between the parts that are read.
+        let defects = trace.diagnostics.findings().iter().filter(|one| one.code.severity() != Severity::Note);
+        let defects: Vec<_> = defects.filter(|one| one.code != Code::UnmatchedAsync).collect();
+        assert!(defects.is_empty(), "{defects:?}");
+        let whole = read_window(&source, &known, (0, i64::MAX), Limits::default(), |_| {}).expect("a window");
         assert_eq!(whole.table.len(), complete.0.len());
     }
-    let (outline, _) = outline(&text, 2000).expect("an outline");
-    let error = read_window(&Source::Stdin, &outline, (0, 1), Limits::default(), |_| {}).map(drop);
+    let error = read_window(&Source::Stdin, &Default::default(), (0, 1), Limits::default(), |_| {}).map(drop);
     assert!(error.expect_err("standard input").to_string().contains("a window needs a file"));
+}
+
+/// What is wrong with the text of a file is counted once, in its outline and in every window.
+#[test]
+fn defects_are_counted_in_outlines_and_windows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut text = generated(60_000);
+    let at = text.windows(3).rposition(|part| part == b"\"ts").expect("an event");
+    text[at + 1] = b'x';
+    let [_, path] = files_of(&text, folder.path());
+    let packed = fs::read(&path).expect("the file");
+    fs::write(&path, &packed[..packed.len() - 20]).expect("a file");
+    let source = Source::File(path.clone());
+    let known = read_outline(&source, |_| {}).expect("an outline");
+    for code in [Code::CompressedCut, Code::MissingTime] {
+        assert_eq!(open(&path).expect("a trace").diagnostics.count(code), 1, "{code:?}");
+        assert_eq!(known.1.count(code), 1, "{code:?}");
+        for window in [(0, 1_000_000), (0, i64::MAX)] {
+            let trace = read_window(&source, &known, window, Limits::default(), |_| {}).expect("a window");
+            assert_eq!(trace.diagnostics.count(code), 1, "{code:?} in {window:?}");
+        }
+    }
 }

@@ -73,6 +73,21 @@ fn a_memory_limit_cuts_at_the_same_event() {
     }
 }
 
+/// What is between two events is counted, also where one of them is the last or the first of a segment.
+#[test]
+fn separators_are_counted_between_segments() {
+    let event = |at: usize| {
+        format!(r#"{{"ph":"X","cat":"c","name":"n{}","pid":1,"tid":1,"ts":{at},"dur":1}}"#, at % 7)
+    };
+    for separator in [" ", ",,", ", x,", ""] {
+        let separated = |at: usize| event(at) + if at % 9 == 8 { separator } else { ",\n" };
+        let text = format!("[{}]", (0..2000).map(separated).collect::<String>());
+        let used = |length| check(separator, text.as_bytes(), Limits::default(), &[length]);
+        let used: usize = [500, 777, 1000, 2001].map(used).iter().sum();
+        assert!(used > 100, "{separator:?}: only {used} segments were used");
+    }
+}
+
 /// Lists of objects inside of events look like events.
 #[test]
 fn objects_inside_of_events_are_no_segments_of_their_own() {

@@ -108,6 +108,7 @@ impl EngineOutline {
         let window = (start as i64, end as i64);
         WindowReading {
             feeding: Feeding::new(WindowReader::new(&self.outline, window, limits(memory_limit))),
+            of_text: self.diagnostics.clone(),
         }
     }
 }
@@ -116,6 +117,8 @@ impl EngineOutline {
 #[wasm_bindgen]
 pub struct WindowReading {
     feeding: Feeding<WindowReader>,
+    /// The diagnostics of the complete text.
+    of_text: Diagnostics,
 }
 
 feeding_methods!(WindowReading);
@@ -154,6 +157,6 @@ impl WindowReading {
         torch_version: Option<String>,
         kernel_rules: Option<String>,
     ) -> Result<EngineTrace, JsValue> {
-        finish(torch_version, kernel_rules, self.feeding).map_err(|e| failure(&e))
+        finish(torch_version, kernel_rules, self.feeding, &self.of_text).map_err(|e| failure(&e))
     }
 }

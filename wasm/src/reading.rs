@@ -5,6 +5,7 @@ use crate::feeding::{Feeding, ReadsText, feeding_methods};
 use crate::trace::EngineTrace;
 use js_sys::Array;
 use kinetoscope_core::analysis::overview::preview::Preview;
+use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::kernel_rules::KernelRules;
 use kinetoscope_core::read::limits::Limits;
@@ -65,7 +66,7 @@ impl Reading {
         torch_version: Option<String>,
         kernel_rules: Option<String>,
     ) -> Result<EngineTrace, JsValue> {
-        finish(torch_version, kernel_rules, self.feeding).map_err(|e| failure(&e))
+        finish(torch_version, kernel_rules, self.feeding, &Diagnostics::default()).map_err(|e| failure(&e))
     }
 }
 
@@ -74,15 +75,18 @@ pub(crate) fn limits(memory_limit: f64) -> Limits {
     Limits::default().with_memory_bytes(memory_limit as usize)
 }
 
-/// Makes a trace of what was fed, with the options of [`Reading::finish`], which are checked first.
+/// Makes a trace of what was fed, with the options of [`Reading::finish`], which are checked first. `of_text` are diagnostics of the complete
+/// text, if only a part was fed.
 pub(crate) fn finish(
     torch_version: Option<String>,
     kernel_rules: Option<String>,
     feeding: Feeding<impl ReadsText<Read = Table>>,
+    of_text: &Diagnostics,
 ) -> Result<EngineTrace, Error> {
     let rules = torch_version.map(|version| Rules::of_version(&version)).transpose()?;
     let kernel_rules = KernelRules::parse(&kernel_rules.unwrap_or_default())?;
-    let (table, diagnostics) = feeding.finish()?;
+    let (table, mut diagnostics) = feeding.finish()?;
+    diagnostics.complete(of_text);
     let mut trace = Trace::new(table, diagnostics);
     trace.rules = rules.unwrap_or(trace.rules);
     trace.kernel_rules = kernel_rules;

@@ -1,6 +1,7 @@
 //! The rows of an outline.
 
 use super::{Outline, Total};
+use crate::index::Keyed;
 use crate::names::NameId;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
@@ -67,16 +68,13 @@ impl Outline {
     }
 
     fn categories(&self) -> Vec<(String, String, Total)> {
-        let mut sums: Vec<(NameId, Total)> = Vec::new();
-        for (category, _, total) in self.groups.iter() {
-            match sums.iter_mut().find(|known| known.0 == *category) {
-                Some(known) => known.1.add(total),
-                None => sums.push((*category, *total)),
-            }
+        let mut sums: Keyed<Total> = Keyed::default();
+        for &(category, _, ref total) in self.groups.iter() {
+            sums.of((i64::from(category.0), 0)).add(total);
         }
-        sorted(
-            sums.into_iter().map(|(category, total)| (String::new(), self.text(category), total)).collect(),
-        )
+        let text = |category: i64| self.text(NameId(category as u32));
+        let sums = sums.into_entries().into_iter();
+        sorted(sums.map(|((category, _), total)| (String::new(), text(category), total)).collect())
     }
 
     fn tracks(&self) -> Vec<(String, String, Total)> {

@@ -2,7 +2,7 @@
 
 use super::total::is_timeless;
 use super::{Block, Outline};
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Code, Diagnostics};
 use crate::error::Error;
 use crate::read::limits::Limits;
 use crate::table::events::{Row, Table};
@@ -31,6 +31,8 @@ pub struct WindowReader {
     /// The number of following bytes that are ignored.
     skip: u64,
     restrict_at: usize,
+    /// The number of events of the complete text.
+    all_events: u64,
 }
 
 impl WindowReader {
@@ -48,6 +50,7 @@ impl WindowReader {
             offset: 0,
             skip: 0,
             restrict_at: LEAST_EVENTS,
+            all_events: outline.events(),
         }
     }
 
@@ -116,13 +119,18 @@ impl WindowReader {
         self.restrict_at = self.text.table().len() * 2 + LEAST_EVENTS;
     }
 
-    /// Ends the text. The times of the table count from the start of the complete recording.
+    /// Ends the text. The times of the table count from the start of the complete recording. The diagnostics count the events outside of
+    /// the window, and otherwise only what was read.
     ///
     /// # Errors
     /// As [`TextReader::finish`].
     pub fn finish(self) -> Result<(Table, Diagnostics), Error> {
-        let (mut table, diagnostics) = self.text.finish()?;
+        // After the memory limit no more events are counted.
+        let all = if self.is_full() { self.events() as u64 } else { self.all_events };
+        let (mut table, mut diagnostics) = self.text.finish()?;
         restrict(&mut table, self.window);
+        let outside = all.saturating_sub(table.len() as u64);
+        diagnostics.record_many(Code::OutsideWindow, outside, None, b"");
         table.metadata.origin = Some(self.start_ns);
         Ok((table, diagnostics))
     }

@@ -15,7 +15,7 @@ mod member;
 mod splice;
 
 use super::event::EventReader;
-use super::limits::Limits;
+use super::limits::{Limits, memory_in_the_end};
 use super::scan::{Found, Stop, find_event, skip_separators, skip_space};
 use super::sniff;
 use crate::diagnostics::{Code, Diagnostics, EXAMPLE_BYTES};
@@ -95,9 +95,10 @@ const LEAST_ADDED: usize = 4096;
 /// The number of events between two checks of the memory.
 const CHECK_EVERY: usize = 4096;
 
-/// The memory that pairing, the tree, the links and the analyses need later per event, in bytes. The critical path needs
-/// the most.
-const LATER_BYTES: usize = 136;
+/// The number of events at which the memory is checked next: a multiple, so that it does not matter whether events are appended one by one.
+fn next_check(table: &Table) -> usize {
+    (table.len() / CHECK_EVERY + 1) * CHECK_EVERY
+}
 
 impl Default for Reader {
     fn default() -> Self {
@@ -150,6 +151,7 @@ impl Reader {
         let before = self.table.len();
         retain(&mut self.table);
         self.cleared += before - self.table.len();
+        self.check_at = next_check(&self.table);
     }
 
     /// The events read so far.
@@ -253,17 +255,11 @@ impl Reader {
     }
 
     fn check_memory(&mut self, at: usize) {
-        // A multiple, so that it does not matter whether events are appended one by one.
-        self.check_at = (self.table.len() / CHECK_EVERY + 1) * CHECK_EVERY;
-        if self.memory() > self.limits.memory_bytes {
+        self.check_at = next_check(&self.table);
+        if memory_in_the_end(&self.table) > self.limits.memory_bytes {
             self.diagnostics.record(Code::MemoryLimit, Some(self.offset + at as u64), b"");
             self.state = State::Full;
         }
-    }
-
-    /// The memory that the events so far take in the end, in bytes.
-    fn memory(&self) -> usize {
-        self.table.heap_bytes() + self.table.len() * LATER_BYTES
     }
 
     /// Whether the memory limit was reached. Further input is ignored.

@@ -1,5 +1,7 @@
 //! Limits on the size of the parts of a trace.
 
+use crate::table::events::Table;
+
 /// Limits that prevent a malicious or huge file from exhausting memory or the stack. An event or metadata value that
 /// exceeds a limit is skipped and counted. When `memory_bytes` is reached, the rest of the trace is ignored, which is
 /// counted too.
@@ -61,4 +63,13 @@ impl Limits {
     pub fn with_memory_bytes(self, memory_bytes: usize) -> Limits {
         Limits { memory_bytes, ..self }
     }
+}
+
+/// The memory that pairing, the tree, the links and the analyses need later per event, in bytes. The critical path needs
+/// the most.
+pub(super) const LATER_BYTES: usize = 136;
+
+/// The memory that the events of a table take in the end, in bytes.
+pub(super) fn memory_in_the_end(table: &Table) -> usize {
+    table.heap_bytes() + table.len() * LATER_BYTES
 }

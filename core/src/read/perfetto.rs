@@ -17,7 +17,7 @@ mod slices;
 mod tracks;
 mod wire;
 
-use super::limits::Limits;
+use super::limits::{Limits, memory_in_the_end};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::index::{Index, Keyed};
 use crate::table::bounds::count_sizes;
@@ -232,7 +232,7 @@ impl Perfetto {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.table.heap_bytes() + self.slices.heap_bytes()
+        memory_in_the_end(&self.table) + self.slices.heap_bytes()
     }
 
     fn packet(&mut self, packet: &Packet<'_>) -> Result<(), Damaged> {

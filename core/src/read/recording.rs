@@ -15,7 +15,7 @@ mod tracks;
 pub(crate) use state::Recording;
 
 use super::chrome;
-use super::limits::Limits;
+use super::limits::{Limits, memory_in_the_end};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::error::Error;
 use crate::table::bounds::count_sizes;
@@ -137,7 +137,7 @@ impl Recording {
     }
 
     fn check_memory(&mut self) {
-        if self.table.heap_bytes() + self.activities.heap_bytes() > self.limits.memory_bytes {
+        if memory_in_the_end(&self.table) + self.activities.heap_bytes() > self.limits.memory_bytes {
             self.diagnostics.record(Code::MemoryLimit, Some(self.offset), b"");
             self.is_full = true;
         }

@@ -110,6 +110,7 @@ impl Unpacker {
             Form::Zstd(zstd) => zstd.open || !zstd.pending.is_empty() || zstd.skip > 0,
             _ => false,
         };
+        self.zstd_rest(sink)?;
         if cut {
             self.note(Code::CompressedCut);
         }
@@ -245,8 +246,24 @@ impl Unpacker {
         };
         zstd.pending.drain(..used);
         if let Some(code) = end {
+            self.zstd_rest(sink)?;
             self.form = Form::Done;
             self.note(code);
+        }
+        Ok(())
+    }
+
+    /// Passes on what the decoder keeps for later blocks of an open frame, after the input was cut or is damaged. It gives that away
+    /// only after the last block, so it is given an empty one, with a checksum that nothing compares.
+    fn zstd_rest<E>(&mut self, sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let Form::Zstd(zstd) = &mut self.form else { return Ok(()) };
+        let mut end: &[u8] = &[1, 0, 0, 0, 0, 0, 0];
+        while zstd.open {
+            let (read, written) = zstd.frames.decode_from_to(end, &mut self.buffer).unwrap_or_default();
+            end = end.get(read..).unwrap_or_default();
+            self.written += written as u64;
+            sink(&self.buffer[..written])?;
+            zstd.open = read > 0 || written > 0;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::analysis::overview::fitness::Verdict;
 use crate::analysis::overview::info;
 use crate::analysis::overview::summary::Summary;
 use crate::demangle::demangled;
-use crate::diagnostics::Severity;
+use crate::diagnostics::{Code, Severity};
 use crate::rows::{Cell, Rows};
 use crate::trace::Trace;
 use crate::units::{count, counted, time_ns};
@@ -274,11 +274,21 @@ fn data_quality(out: &mut String, trace: &Trace, summary: &Summary) {
         let lines = trace.diagnostics.findings().iter().filter(|f| f.code.severity() == severity);
         lines.map(|f| f.count as usize).sum()
     };
-    let (lost, repaired, notes) = (total(Severity::Lost), total(Severity::Repaired), total(Severity::Note));
+    let outside = trace.diagnostics.count(Code::OutsideWindow) as usize;
+    let what = if outside > 0 { "window" } else { "file" };
+    if outside > 0 {
+        let _ = writeln!(
+            out,
+            "  Only a window of time was read, without {} outside of it. Spans that reach beyond it\n  have their full durations.",
+            counted(outside, "event")
+        );
+    }
+    let notes = total(Severity::Note) - outside;
+    let (lost, repaired) = (total(Severity::Lost), total(Severity::Repaired));
     let _ = match (lost, repaired, notes) {
-        (0, 0, 0) => writeln!(out, "  The file was read completely, without diagnostics."),
+        (0, 0, 0) => writeln!(out, "  The {what} was read completely, without diagnostics."),
         (0, 0, n) => {
-            writeln!(out, "  The file was read completely, with {}: see `check`.", counted(n, "note"))
+            writeln!(out, "  The {what} was read completely, with {}: see `check`.", counted(n, "note"))
         }
         (0, r, n) => {
             writeln!(

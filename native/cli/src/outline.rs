@@ -1,6 +1,6 @@
 //! The command `outline`.
 
-use crate::answer::{add_csv, add_rows, report_partial};
+use crate::answer::{add_csv, add_rows};
 use crate::args::{self, Files, Format};
 use crate::destinations::Inputs;
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
@@ -9,7 +9,7 @@ use crate::progress::read_outline_with_bar;
 use crate::terminal;
 use clap::ArgMatches;
 use kinetoscope::files::sources;
-use kinetoscope_core::diagnostics::Severity;
+use kinetoscope_core::diagnostics::{Diagnostics, Severity};
 use kinetoscope_core::report::document::Document;
 
 /// The number of rows of each kind in a table.
@@ -43,9 +43,9 @@ pub(crate) fn outline(matches: &ArgMatches) -> Result<u8, Failure> {
                 outline.merged_names()
             ));
         }
-        if files.strict && diagnostics.worst() == Some(Severity::Lost) {
-            report_partial(&source.path());
-            code = code.max(UNFIT);
+        if diagnostics.worst() == Some(Severity::Lost) {
+            report(format!("{}: a part could not be read: {}", source.path(), lost(&diagnostics)));
+            code = code.max(if files.strict { UNFIT } else { 0 });
         }
         let (name, rows) = (source.name(), outline.rows(limit));
         match format {
@@ -59,4 +59,11 @@ pub(crate) fn outline(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     print(&text, files.output.as_deref())?;
     Ok(code)
+}
+
+/// The diagnostics about what could not be read, with their numbers.
+fn lost(diagnostics: &Diagnostics) -> String {
+    let lost = diagnostics.findings().iter().filter(|finding| finding.code.severity() == Severity::Lost);
+    let named = lost.map(|finding| format!("{} ×{}", finding.code.as_str(), finding.count));
+    named.collect::<Vec<_>>().join(", ")
 }

@@ -63,15 +63,15 @@ fn read_part(source: &Source, reading: &Reading) -> Result<Trace, InputError> {
     let limits = reading.limits();
     let trace = match reading.window {
         Some(window) => {
-            let (outline, _) = read_outline_with_bar(source)?;
+            let outline = read_outline_with_bar(source)?;
             read_with_bar(source, |progress| read_window(source, &outline, window, limits, progress))
         }
         None => read_with_bar(source, |progress| read_within(source, limits, progress)),
     }?;
     if trace.diagnostics.count(Code::MemoryLimit) > 0 {
         report(format!(
-            "{}: it does not fit into the memory limit, and only its beginning was read; `kinetoscope outline` prints totals of all of it, \
-             and --window reads another part",
+            "{}: it does not fit into the memory limit, and only its beginning was read; of a Chrome trace, `kinetoscope outline` \
+             prints totals of all of it, and --window reads another part",
             source.path()
         ));
     }

@@ -66,6 +66,19 @@ fn an_outline_has_the_totals_in_every_format() {
 }
 
 #[test]
+fn an_outline_says_what_could_not_be_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = trace(folder.path());
+    let bytes = fs::read(&path).expect("the file");
+    fs::write(&path, &bytes[..bytes.len() / 2]).expect("a file");
+    for (arguments, code) in [(["outline", &path].as_slice(), 0), (&["outline", &path, "--strict"], 3)] {
+        let output = kinetoscope(arguments);
+        assert_eq!(output.status.code(), Some(code));
+        assert!(errors(&output).contains("a part could not be read: truncated ×1"), "{}", errors(&output));
+    }
+}
+
+#[test]
 fn an_outline_of_another_format_is_refused() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/healthy/recording.ktrace");
     let output = kinetoscope(&["outline", &data.display().to_string()]);
@@ -87,8 +100,14 @@ fn a_window_has_its_events_in_every_command() {
     assert_eq!(json(&["info", &path, "--window", "590ms.."])["rows"][0]["events"], 1000);
     let csv = kinetoscope(&["export", "csv", &path, "--window", "100ms..100.1ms"]);
     assert_eq!(String::from_utf8_lossy(&csv.stdout).lines().count(), 12);
-    let output = kinetoscope(&["info", "-", "--window", "1ms..2ms"]);
-    assert_eq!(output.status.code(), Some(2));
+    let summary = kinetoscope(&["summary", &path, "--window", "100ms..100.1ms"]);
+    let text = String::from_utf8_lossy(&summary.stdout).into_owned();
+    assert!(text.contains("Only a window of time was read, without 59,989 events outside of it."), "{text}");
+    assert!(text.contains("The window was read completely, without diagnostics."), "{text}");
+    for pipe in ["-", "/dev/null"] {
+        let output = kinetoscope(&["info", pipe, "--window", "1ms..2ms"]);
+        assert_eq!(output.status.code(), Some(2));
+    }
     for wrong in ["2ms..1ms", "5", "1..2"] {
         let output = kinetoscope(&["info", &path, "--window", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
@@ -113,9 +132,11 @@ fn a_memory_limit_stops_reading_and_says_so() {
     assert_eq!(kinetoscope(&["info", &path, "--memory-limit", "4MB", "--strict"]).status.code(), Some(3));
     assert_eq!(json(&["info", &path, "--memory-limit", "1 GiB"])["rows"][0]["events"], EVENTS);
     let within = json(&["info", &path, "--memory-limit", "6MB", "--window", "590ms.."]);
+    assert_eq!(within["rows"][0]["events"], 1000);
+    let codes = within["diagnostics"].as_array().expect("diagnostics");
     assert_eq!(
-        (&within["rows"][0]["events"], within["diagnostics"].as_array().map(Vec::len)),
-        (&1000.into(), Some(0))
+        (codes.len(), &codes[0]["code"], &codes[0]["count"]),
+        (1, &"outside_window".into(), &(EVENTS - 1000).into())
     );
     for wrong in ["4", "x", "0MB", "-1GB", "4 TB"] {
         let output = kinetoscope(&["info", &path, &format!("--memory-limit={wrong}")]);

@@ -55,13 +55,14 @@ pub fn read_outline(
 }
 
 /// Reads the events of a trace that overlap a window, between two times in ns after the start of the recording. Times of the result count
-/// from there. `limits` hold for the events of the window.
+/// from there. `limits` hold for the events of the window. `outline` is what [`read_outline`] returned; its diagnostics are about the
+/// complete text.
 ///
 /// # Errors
-/// As [`read_outline`]. Standard input cannot be read, because the outline was read from it before.
+/// As [`read_outline`]. Standard input and pipes cannot be read, because the outline was read from them before.
 pub fn read_window(
     source: &Source,
-    outline: &Outline,
+    (outline, of_text): &(Outline, Diagnostics),
     window: (i64, i64),
     limits: Limits,
     mut progress: impl FnMut(Progress),
@@ -74,9 +75,7 @@ pub fn read_window(
         while let Some(Piece { text, bytes }) = pieces.next(buffer)? {
             reader.feed(&text)?;
             let skippable = reader.skippable();
-            if let Some(file) = &mut file
-                && pieces.skip(file, skippable)?
-            {
+            if pieces.skip(&mut file, skippable)? {
                 reader.skip(skippable);
             }
             progress(Progress { bytes, events: reader.events() });
@@ -84,22 +83,21 @@ pub fn read_window(
         }
         let (table, mut diagnostics) = reader.finish()?;
         diagnostics.append(&pieces.finish());
+        diagnostics.complete(of_text);
         Ok(Trace::new_by(table, diagnostics, THREADS))
     };
     read().map_err(|reason| InputError { source_name: source.path(), reason })
 }
 
-/// Opens a source, and a handle that moves its position if it is a regular file.
-fn open(source: &Source) -> io::Result<(Box<dyn Read + Send>, Option<File>)> {
-    match source {
-        Source::File(path) => {
-            let file = File::open(path)?;
-            let same = if file.metadata()?.is_file() { Some(file.try_clone()?) } else { None };
-            Ok((Box::new(file), same))
-        }
-        Source::Stdin => {
-            let reason = "a window needs a file, because the text is read twice";
-            Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
+/// Opens a file, and a handle that moves its position.
+fn open(source: &Source) -> io::Result<(Box<dyn Read + Send>, File)> {
+    if let Source::File(path) = source {
+        let file = File::open(path)?;
+        if file.metadata()?.is_file() {
+            let same = file.try_clone()?;
+            return Ok((Box::new(file), same));
         }
     }
+    let reason = "a window needs a file, because the text is read twice";
+    Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
 }

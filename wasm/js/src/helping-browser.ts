@@ -12,5 +12,5 @@ export function helpingBy(create: () => Worker): Helping {
     return worker;
   };
   // Browsers decompress in the thread that reads.
-  return { spawn, code, processors: navigator.hardwareConcurrency, inflates: true };
+  return { spawn, code, processors: globalThis.navigator?.hardwareConcurrency ?? 1, inflates: true };
 }

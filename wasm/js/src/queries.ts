@@ -18,6 +18,7 @@ export type DiagnosticCode =
   | "byte_order_mark"
   | "truncated"
   | "memory_limit"
+  | "outside_window"
   | "unclosed"
   | "damaged_event"
   | "stray_bytes"

@@ -1,7 +1,8 @@
 //! Uses events that were parsed ahead.
 
-use super::{LATER_BYTES, Reader, State};
+use super::{Reader, State};
 use crate::diagnostics::Diagnostics;
+use crate::read::limits::{LATER_BYTES, memory_in_the_end};
 use crate::read::segment::Segment;
 use crate::table::metadata::Source;
 
@@ -56,7 +57,7 @@ impl Reader {
     /// the memory is near, each event is checked.
     fn accepts(&self, segment: &Segment) -> bool {
         let added = segment.heap_bytes() * GROWTH + segment.len() * LATER_BYTES;
-        let fits = self.memory().saturating_add(added) <= self.limits.memory_bytes;
+        let fits = memory_in_the_end(&self.table).saturating_add(added) <= self.limits.memory_bytes;
         fits && self.table.metadata.source == Source::Chrome
     }
 }

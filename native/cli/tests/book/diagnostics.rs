@@ -19,10 +19,14 @@ const FOLDERS: [&str; 8] = [
 ];
 
 /// What is too large for a fixture, or needs a program that records.
-const WITHOUT_FIXTURE: [(Code, &str); 6] = [
+const WITHOUT_FIXTURE: [(Code, &str); 7] = [
     (
         Code::MemoryLimit,
         "The npm package and the page have a limit of 3 GiB unless another one is given. The command line has one with `--memory-limit`.",
+    ),
+    (
+        Code::OutsideWindow,
+        "Only windows of larger traces have it: `--window` of the command line, `window` of the npm package, and the open part of such a trace in the page.",
     ),
     (Code::EventTooLarge, "The limit is 16 MiB."),
     (Code::NameTooLong, "The limit is 4 MiB."),
