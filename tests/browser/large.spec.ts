@@ -61,6 +61,7 @@ test("the totals of a trace larger than memory are exact", async ({ opened: page
   expect(found.map((row) => [row["category"], row["events"], row["sum_ns"]])).toEqual(
     expected.slice(0, found.length).map((row) => [row["category"], row["events"], row["sum_ns"]]),
   );
+  await expect(page.locator("[data-part]")).toContainText("All below is about the part from 0 to");
   await totals.locator("[data-tab=track]").click();
   await expect(totals.locator(".table")).toContainText("python 1418");
 });

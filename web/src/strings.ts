@@ -676,6 +676,8 @@ export const TEXTS = {
 
 /** Texts with parameters. */
 export const TEMPLATES = {
+  partBelow: (from: string, to: string) =>
+    `All below is about the part from ${from} to ${to}. Spans that reach beyond it have their full durations.`,
   windowShown: (all: string, open: string, from: string, to: string) =>
     `The trace is larger than memory: ${all} events. Shown are ${open} of them, from ${from} to ${to}.`,
   totalEvents: (all: string, length: string, sum: string) =>

@@ -342,7 +342,14 @@ export function Overview({ open }: { open: OpenTrace }) {
           {[open.info.producer, ...open.info.devices.slice(0, 1), open.info.host].filter(Boolean).join(" · ")}
         </span>
       </Head>
-      {open.large ? <Totals large={open.large} /> : null}
+      {open.large ? (
+        <>
+          <Totals large={open.large} />
+          <p class="quiet" data-part>
+            {TEMPLATES.partBelow(time(open.large.window.start), time(open.large.window.end))}
+          </p>
+        </>
+      ) : null}
       <Await answer={rowsOf(open.trace, "summary")}>
         {([summary]) =>
           summary ? (

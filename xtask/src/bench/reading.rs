@@ -37,35 +37,33 @@ pub(super) fn unpacked(trace: &Path) -> Result<PathBuf, Failure> {
 
 /// Prints the phases of reading on one thread, and the time that they would take with threads that parse at the same time.
 pub(super) fn phases(trace: &Path) -> Result<(), Failure> {
-    let runs: Vec<[f64; 5]> = (0..RUNS).map(|_| phases_once(trace)).collect::<Result<_, _>>()?;
+    let runs: Vec<[f64; 8]> = (0..RUNS).map(|_| phases_once(trace)).collect::<Result<_, _>>()?;
     let of = |phase: usize| median(&mut runs.iter().map(|run| run[phase]).collect::<Vec<f64>>());
     let [decompressing, parsing, longest, joining, linking] = [0, 1, 2, 3, 4].map(of);
     println!("\n| phase of reading, one thread | time | |");
     println!("|---|---:|---|");
     println!("| decompressing | {decompressing:.2} s | one thread |");
     println!("| parsing | {parsing:.2} s | in pieces |");
-    println!("| joining the pieces | {joining:.2} s | one thread |");
+    println!("| joining the pieces | {joining:.2} s | one thread, at the same time as parsing |");
     println!("| pairing, nesting, linking | {linking:.2} s | partly in parallel |");
     let all = parsing + joining + linking;
-    println!(
-        "| serial part without decompressing | {:.0} % | joining, pairing, nesting and linking |",
-        (joining + linking) / all * 100.0
-    );
-    for threads in [2.0, 4.0, 8.0] {
+    for (threads, linked) in [(2.0, of(5)), (4.0, of(6)), (8.0, of(7))] {
         let parsed = (parsing / threads).max(decompressing).max(joining) + longest;
         println!(
-            "| until it is linked, {threads} threads that parse | {:.2} s | computed from the phases |",
-            parsed + linking
+            "| until it is linked, {threads} threads | {:.2} s | computed; pairing, nesting and linking take {linked:.2} s, {:.0} % of reading \
+             without decompressing |",
+            parsed + linked,
+            linked / all * 100.0
         );
     }
     Ok(())
 }
 
-fn phases_once(trace: &Path) -> Result<[f64; 5], Failure> {
+fn phases_once(trace: &Path) -> Result<[f64; 8], Failure> {
     let mut command = Command::new(program("reading-phases"));
     let output = command.arg(trace).stderr(Stdio::inherit()).output().map_err(|e| e.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let phases = numbers.first_chunk::<5>().copied();
+    let phases = numbers.first_chunk::<8>().copied();
     phases.ok_or_else(|| format!("unexpected output of reading-phases: {text}"))
 }
