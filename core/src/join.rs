@@ -20,7 +20,7 @@ impl Join {
     /// One part after the other.
     pub const SEQUENTIAL: Join = Join(None);
 
-    /// At the same time: `run` runs every task once and returns when all have ended. Tasks that take longer come first.
+    /// At the same time: `run` runs every task once and returns when all have ended.
     pub const fn parallel(run: fn(&mut [Task<'_>])) -> Join {
         Join(Some(run))
     }
@@ -38,7 +38,7 @@ impl Join {
         }
     }
 
-    /// Computes parts of as many items, each from the range of their indexes, in the order of the items.
+    /// Divides items into parts and computes each from the range of its indexes. Returns the parts in the order of the items.
     pub(crate) fn parts<T: Send>(self, items: usize, part: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
         let size = if self.0.is_some() { items.div_ceil(PARTS).max(1) } else { items.max(1) };
         let ranges = (0..items).step_by(size).map(|start| start..items.min(start + size));

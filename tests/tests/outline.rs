@@ -10,7 +10,7 @@ use kinetoscope_core::table::events::{Row, Table};
 use kinetoscope_core::table::metadata::Source as Kind;
 use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::time;
-use kinetoscope_core::trace::TextReader;
+use kinetoscope_core::trace::{TextReader, Trace};
 use kinetoscope_tests::files;
 use kinetoscope_tests::generator::generate;
 use kinetoscope_tests::segments::{text, whole};
@@ -291,7 +291,7 @@ fn the_first_of_several_markers_is_the_start() {
     let event = |at: u32| format!(r#"{{"ph":"X","cat":"c","name":"n","pid":1,"tid":1,"ts":{at},"dur":1}},"#);
     let events: String = (0..500).map(event).collect();
     let text = format!("[{}{}{events}{}{events}]", event(1), marker(40), marker(20));
-    let trace = kinetoscope_core::trace::Trace::read(text.as_bytes()).expect("a trace");
+    let trace = Trace::read(text.as_bytes()).expect("a trace");
     let (outline, _) = outline(text.as_bytes(), 1000).expect("an outline");
     assert_eq!((outline.start_ns(), trace.start_ns), (40_000, 40_000));
 }
@@ -358,8 +358,8 @@ fn files_have_outlines_and_windows() {
         let outside = complete.0.len() - trace.table.len();
         assert_eq!(trace.diagnostics.count(Code::OutsideWindow), outside as u64);
         // Nothing is wrong with the text between the parts that are read.
-        let defects = trace.diagnostics.findings().iter().filter(|one| one.code.severity() != Severity::Note);
-        let defects: Vec<_> = defects.filter(|one| one.code != Code::UnmatchedAsync).collect();
+        let findings = trace.diagnostics.findings().iter();
+        let defects: Vec<_> = findings.filter(|one| one.code.severity() != Severity::Note).collect();
         assert!(defects.is_empty(), "{defects:?}");
         let whole = read_window(&source, &known, (0, i64::MAX), Limits::default(), |_| {}).expect("a window");
         assert_eq!(whole.table.len(), complete.0.len());

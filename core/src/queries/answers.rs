@@ -1,4 +1,6 @@
 //! The list of queries, and the parts of answers that are not rows.
+//!
+//! This is one file because each query is one entry of the list, and a new one is written after those that are there.
 
 use super::analyses;
 use super::answer_options::{

@@ -45,7 +45,9 @@ pub(crate) fn outline(matches: &ArgMatches) -> Result<u8, Failure> {
         }
         if diagnostics.worst() == Some(Severity::Lost) {
             report(format!("{}: a part could not be read: {}", source.path(), lost(&diagnostics)));
-            code = code.max(if files.strict { UNFIT } else { 0 });
+            if files.strict {
+                code = code.max(UNFIT);
+            }
         }
         let (name, rows) = (source.name(), outline.rows(limit));
         match format {

@@ -5,6 +5,7 @@
 
 use super::error::Reason;
 use super::inflate::unpacker;
+use super::threads::processors;
 use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::read::limits::Limits;
@@ -77,13 +78,6 @@ impl PieceReader for TextReader {
     fn events(&self) -> usize {
         self.table().len()
     }
-}
-
-/// The number of threads that parse at most. More would wait for the decompression.
-const MOST_THREADS: usize = 8;
-
-fn processors() -> usize {
-    thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
 }
 
 /// A piece of decompressed text, and the number of bytes read from the input so far.

@@ -54,8 +54,7 @@ export class RemoteOutline extends Held {
 
   /** Works like `window` of an `Outline`. The same worker holds the trace. */
   async window(startNs: number, endNs: number, options: WindowOptions = {}): Promise<RemoteTrace> {
-    given.period(startNs, endNs);
-    const { signal, onProgress, ...rest } = given.windowOptions(given.options(options, WINDOW_OPTIONS));
+    const { signal, onProgress, ...rest } = given.options(options, WINDOW_OPTIONS);
     check(signal);
     const wantsProgress = onProgress !== undefined;
     const opened = await this.send<Opened>(

@@ -57,8 +57,9 @@ pub fn steps(trace: &Trace, devices: &[DeviceTime]) -> Vec<Step> {
     if !steps.is_empty() {
         count_launches(trace, &mut steps);
         let layers = layers(table, devices);
+        let layers = layers.each_ref().map(Cow::as_ref);
         for step in &mut steps {
-            part(step, &layers.each_ref().map(Cow::as_ref));
+            part(step, &layers);
         }
     }
     steps

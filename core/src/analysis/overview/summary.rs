@@ -185,7 +185,7 @@ struct HostPart {
     operators: Vec<Average>,
 }
 
-/// The part of the summary about devices and steps.
+/// The part of the summary about devices and steps, with the threads of the host, which the replay needs as well.
 struct DevicePart<'a> {
     host: Host<'a>,
     wall: (i64, i64),
@@ -239,6 +239,7 @@ pub(crate) fn summary_by(trace: &Trace, join: Join) -> Summary {
         &mut || verdicts = fitness::fitness(trace, &device.steps),
     ]);
     let DevicePart { host, wall, devices, steps } = device;
+    // The replays of findings take memory.
     drop(host);
     let replay = replay.unwrap_or_else(|| Replay::new(trace));
     let findings = findings(found, trace, &replay, join);
