@@ -3,11 +3,15 @@
 //! A track whose spans nest has one lane. A span that overlaps another one without nesting is placed on the first
 //! additional lane of its track where it nests, so no span is dropped or counted twice.
 //!
+//! Synchronizations (`cuda_sync`) are on additional lanes, if their track has other spans. They have the times of a wait of
+//! the host, and cross the work of the stream.
+//!
 //! Nesting rule: a span is a child of the innermost span of its lane that started no later, ends no earlier, and did
 //! not end at or before its start.
 
 use crate::diagnostics::{Code, Diagnostics};
 use crate::handle::{handle, run};
+use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::tracks::TrackId;
 use alloc::collections::BinaryHeap;
@@ -107,12 +111,21 @@ fn append(table: &Table, diagnostics: &mut Diagnostics, tree: &mut Tree, track: 
     let start = tree.rows.len() as u32;
     let mut open: Vec<(Position, i64)> = Vec::new();
     let mut left: Vec<Row> = Vec::new();
+    let has_work = rows.iter().any(|&row| !is_wait(table, row));
     let mut depth = 0;
+    let mut overlapping = 0;
+    let mut example = None;
     for &row in rows {
+        if has_work && is_wait(table, row) {
+            left.push(row);
+            continue;
+        }
         let (begin, end) = (table.ts(row), table.end(row));
         let around = innermost(&mut open, begin);
         if around.is_some_and(|(_, top)| end > top) {
             left.push(row);
+            overlapping += 1;
+            example = example.or(Some(row));
             continue;
         }
         tree.parents.push(around.map(|(parent, _)| parent));
@@ -124,11 +137,15 @@ fn append(table: &Table, diagnostics: &mut Diagnostics, tree: &mut Tree, track: 
     if end > start {
         tree.lanes.push(Lane { track, extra: 0, start, end, depth });
     }
-    if let Some(&first) = left.first() {
-        let example = table.name(first).as_bytes();
-        diagnostics.record_many(Code::OverlappingSpans, left.len() as u64, None, example);
-        append_extra(table, tree, track, &left);
+    if let Some(example) = example {
+        diagnostics.record_many(Code::OverlappingSpans, overlapping, None, table.name(example).as_bytes());
     }
+    append_extra(table, tree, track, &left);
+}
+
+/// Whether a span of a device track is a wait of the host.
+fn is_wait(table: &Table, row: Row) -> bool {
+    table.category(row) == Category::Sync
 }
 
 /// Closes the spans that end at or before `begin`, and returns the innermost open span with its end.

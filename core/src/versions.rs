@@ -130,6 +130,20 @@ fn of_chrome(table: &Table) -> &'static Rules {
     }
 }
 
+/// Whether annotations of streams begin 1 ns earlier and end 1 ns later than PyTorch's events: Kineto's writer does so
+/// since times are in nanoseconds.
+pub(crate) fn widens_annotations(table: &Table) -> bool {
+    let has = |key| table.metadata.text(key).is_some();
+    let is_others = has("recorder") || has(perfetto::SOURCE) || is_python_export(table);
+    table.metadata.source == Source::Chrome && has("baseTimeNanoseconds") && !is_others
+}
+
+/// How much longer an event is at each end than PyTorch's event, in ns, if the writer of the trace widens annotations.
+pub(crate) fn margin_ns(has_wide_annotations: bool, table: &Table, row: Row) -> i64 {
+    let is_annotation = table.category(row) == Category::GpuUserAnnotation;
+    i64::from(has_wide_annotations && is_annotation && table.dur(row) >= 2)
+}
+
 /// Whether PyTorch's Python exporter wrote a trace, which 2.13 introduced. It writes no id of the trace, and its window
 /// begins with the first event instead of the profiler.
 pub(crate) fn is_python_export(table: &Table) -> bool {

@@ -1,13 +1,16 @@
 //! A CUDA graph. `cargo run --release -p kinetoscope --features analysis,cuda --example cuda_graph`
 //!
 //! The work of a stream is captured once and launched several times, with one call each. The trace has a flow from each
-//! launch to all its activities, and the node id of each activity.
+//! launch to all its activities, and the node id of each activity. On an H100, the driver runs the copies of a graph as
+//! kernels.
 
 use cudarc::driver::CudaContext;
 use cudarc::driver::sys::{CUgraphInstantiate_flags as Flags, CUstreamCaptureMode as Mode};
 use kinetoscope::device::probe;
 use kinetoscope::scope;
 use kinetoscope::{Activity, Profiler};
+use kinetoscope_core::table::events::Row;
+use kinetoscope_core::table::layout::Place;
 use std::error::Error;
 
 const COUNT: usize = 1 << 20;
@@ -41,8 +44,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     stream.synchronize()?;
     let Some(recording) = profiler.stop()? else { return Ok(()) };
     let table = &recording.trace()?.table;
-    let copies = table.rows().filter(|&row| table.name(row).starts_with("Memcpy DtoD")).count();
-    println!("{LAUNCHES} launches, {copies} copies");
+    let of_graph = |row: &Row| table.field_named(*row, Place::Args, "graph node id").is_some();
+    println!("{LAUNCHES} launches, {} activities", table.rows().filter(of_graph).count());
     let path = std::env::temp_dir().join("cuda_graph.pt.trace.json.gz");
     recording.export_chrome_trace(&path)?;
     println!("The trace is in {}: `kinetoscope view` shows it.", path.display());

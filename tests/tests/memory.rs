@@ -124,6 +124,22 @@ fn snapshots_of_every_pickle_protocol_are_read_alike() {
     }
 }
 
+/// A history that PyTorch 2.11 recorded on an H100: five tensors of which one was freed, one of another stream, and an
+/// allocation that failed. The totals are those of `torch.cuda.memory_allocated` and `memory_reserved`.
+#[test]
+fn a_snapshot_of_a_gpu_has_the_totals_of_the_allocator() {
+    let rows = memory_rows(&read("h100.pickle").expect("a snapshot"));
+    let [device] = lines(&rows, "device")[..] else { panic!("one device") };
+    assert_eq!(cell(device, "count"), &Cell::Int(6));
+    assert_eq!(cell(device, "growth_bytes"), &Cell::Bytes(11_272_192));
+    assert_eq!(cell(device, "reserved_bytes"), &Cell::Bytes(44_040_192));
+    assert_eq!(cell(device, "freed_bytes"), &Cell::Bytes(1 << 20));
+    let failed = lines(&rows, "out_of_memory");
+    assert_eq!(cell(failed[0], "allocated_bytes"), &Cell::Bytes(4 << 40));
+    let places: Vec<_> = lines(&rows, "kept").into_iter().map(|row| cell(row, "name").clone()).collect();
+    assert_eq!(places, ["gen_cuda.py(255): snapshot".into(), "gen_cuda.py(258): snapshot".into()]);
+}
+
 /// Without the ends of releases, their beginnings count. A history that was longer than its buffer is said to be.
 #[test]
 fn snapshots_have_host_memory_and_can_lack_actions() {

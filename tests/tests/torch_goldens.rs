@@ -72,6 +72,10 @@ fn exception_of_any_version(case: &str, field: &str) -> Option<&'static str> {
             Some("is_async")
         }
         (
+            "cuda/nccl",
+            "self_cpu_time_total" | "cpu_parent" | "device_time_total" | "is_async" | "tables" | "total",
+        )
+        | (
             "kineto/fork_join_async",
             "self_cpu_time_total"
             | "is_async"
@@ -105,6 +109,8 @@ fn all_cases() -> &'static [Case] {
 fn read_cases() -> Vec<Case> {
     let mut all = cases("kineto");
     all.extend(cases("patterns"));
+    all.extend(cases("cuda"));
+    all.extend(cases_as("cuda", "kineto_events.json"));
     all.extend(cases_as("kineto", "kineto_events.json"));
     all.extend(cases_as("patterns", "kineto_events.json"));
     all.extend(cases_as("synthetic", "kineto_events.json"));

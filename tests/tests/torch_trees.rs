@@ -7,6 +7,7 @@ use kinetoscope_core::analysis::torch::patterns::rules::NamePattern;
 use kinetoscope_core::analysis::torch::patterns::{ALL, Pattern, REPORTED, Scene, find, report};
 use kinetoscope_core::rows::Cell;
 use kinetoscope_core::table::events::Table;
+use kinetoscope_core::table::layout::Key;
 use kinetoscope_tests::files;
 use kinetoscope_tests::torch::{Case, Differences, cases};
 use serde_json::Value;
@@ -25,7 +26,7 @@ fn exception(case: &str) -> Option<&'static str> {
 }
 
 fn tree_cases() -> Vec<(Case, Value)> {
-    let groups = ["kineto", "patterns", "2.15/kineto", "2.15/patterns"];
+    let groups = ["kineto", "patterns", "cuda", "2.15/kineto", "2.15/patterns"];
     groups
         .iter()
         .flat_map(|group| cases(group))
@@ -64,8 +65,8 @@ fn event_trees_equal_torchs() {
     for (case, gold) in tree_cases() {
         let (tree, table) = (EventTree::new(&case.trace), &case.trace.table);
         let key = |node: Node| {
-            let row = tree.row(node);
-            (tree.name(table, node).to_owned(), unix(table, table.ts(row)), unix(table, table.end(row)))
+            let (start, end) = tree.time(table, node);
+            (tree.name(table, node).to_owned(), unix(table, start), unix(table, end))
         };
         let mut ours: Vec<NodeKey> = tree
             .nodes()
@@ -95,11 +96,24 @@ fn event_trees_equal_torchs() {
     d.settle(15_000);
 }
 
-/// Returns the depth-first positions of a tree's nodes, as the goldens count them.
-fn positions(tree: &EventTree) -> Vec<usize> {
-    let mut positions = vec![0; tree.len()];
-    for (position, node) in tree.children.depth_first().into_iter().enumerate() {
-        positions[node.index()] = position;
+/// Returns the depth-first positions of a tree's nodes, as the goldens count them. PyTorch has the calls that are linked to
+/// an operator by an id before its other children.
+fn positions(table: &Table, tree: &EventTree) -> Vec<usize> {
+    let id = |node: Node| table.int(tree.row(node), Key::ExternalId);
+    let is_linked = |node: Node, parent: Node| {
+        let is_call = table.category(tree.row(node)).is_launch_call();
+        is_call && id(node).is_some() && id(node) == id(parent)
+    };
+    let roots = tree.nodes().filter(|&node| tree.parent(node).is_none());
+    let mut waiting: Vec<Node> = roots.collect();
+    waiting.reverse();
+    let (mut positions, mut next) = (vec![0; tree.len()], 0);
+    while let Some(node) = waiting.pop() {
+        positions[node.index()] = next;
+        next += 1;
+        let children = tree.children.of(node).iter().rev().copied();
+        let (linked, others): (Vec<Node>, Vec<Node>) = children.partition(|&child| is_linked(child, node));
+        waiting.extend(others.into_iter().chain(linked));
     }
     positions
 }
@@ -124,8 +138,8 @@ fn evaluations_of_traces_equal_torchs() {
         let Some(gold) = case.json("expected_basic_evaluation.json") else { continue };
         let Some(gold) = gold["metrics"].as_array() else { continue };
         let tree = EventTree::new(&case.trace);
-        let ours = evaluate(&calls(&case.trace.table, &tree), Vec::new(), Vec::new());
-        let positions = positions(&tree);
+        let ours = evaluate(&calls(&case.trace.table, &tree), Vec::new(), work_of_devices(&case));
+        let positions = positions(&case.trace.table, &tree);
         d.check(|| format!("{} calls", case.name), ours.metrics.len(), gold.len());
         let mut by_position: Vec<&Value> = gold.iter().collect();
         by_position.sort_by_key(|node| node["node"].as_u64());
@@ -134,6 +148,19 @@ fn evaluations_of_traces_equal_torchs() {
         }
     }
     d.settle(50_000);
+}
+
+/// Returns the work of devices as PyTorch evaluates it: all of it, because the names of its events are methods.
+fn work_of_devices(case: &Case) -> Vec<Queued> {
+    let results = case.json("kineto_events.json").expect("the results");
+    let events = results["events"].as_array().expect("events").iter();
+    let base = case.trace.table.base_ns();
+    let queued = |event: &Value| {
+        let int = |key: &str| event[key].as_i64().expect("a number");
+        Queued { time: (int("start_ns") - base, int("end_ns") - base), id: int("linked_correlation_id") }
+    };
+    let is_hidden = |event: &Value| event["is_hidden_event"] == true;
+    events.filter(|event| event["device_type"] == "CUDA" && !is_hidden(event)).map(queued).collect()
 }
 
 #[test]
@@ -204,21 +231,31 @@ fn overlaps_equal_torchs() {
     assert!(rows.len() > 20);
 }
 
+/// Whether PyTorch left out a pattern for a reason that is not in the trace: it looks for matrix products without TF32 only
+/// if it was built for no GPU before Ampere.
+fn is_left_out(case: &Case, pattern: &str) -> bool {
+    case.name.starts_with("cuda/") && pattern == "FP32 MatMul Pattern"
+}
+
 #[test]
 fn patterns_equal_torchs() {
     let names = NamePattern::new("aten::(mm|add)$", |name| matches!(name, "aten::mm" | "aten::add"));
     let mut patterns: Vec<&dyn Pattern> = ALL.to_vec();
     patterns.push(&names);
     let (mut d, mut found_all) = (Differences::default(), 0);
-    for case in cases("patterns") {
-        let gold = case.json("expected_matches.json").expect("matches");
+    for case in cases("patterns").into_iter().chain(cases("cuda")) {
+        let Some(gold) = case.json("expected_matches.json") else { continue };
         let scene = Scene::new(&case.trace);
-        let (ours, positions) = (find(&scene, &patterns), positions(&scene.tree));
+        let (ours, positions) = (find(&scene, &patterns), positions(&case.trace.table, &scene.tree));
         for (index, pattern) in patterns.iter().enumerate() {
             let gold =
                 gold["patterns"].as_array().expect("patterns").iter().find(|p| p["name"] == pattern.name());
             let gold = gold.unwrap_or_else(|| panic!("{} has no {}", case.name, pattern.name()));
             let what = |what: &str| format!("{} {} {what}", case.name, pattern.name());
+            if is_left_out(&case, pattern.name()) {
+                assert_eq!(gold["skip"], true, "{}", what("skip"));
+                continue;
+            }
             d.check(|| what("skip"), !scene.has(pattern.needs()), gold["skip"] == true);
             d.check(|| what("url"), Some(pattern.url()), gold["url"].as_str());
             let matched = gold["matched"].as_array().expect("matches");

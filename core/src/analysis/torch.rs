@@ -15,6 +15,7 @@ pub(crate) mod forward;
 pub mod frames;
 pub mod function_events;
 pub(crate) mod hierarchy;
+pub(crate) mod main_thread;
 pub(crate) mod node_rows;
 pub mod overloads;
 pub mod patterns;

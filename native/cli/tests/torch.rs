@@ -93,8 +93,9 @@ fn overload_names_are_no_part_of_trace_names_and_tree_nodes() {
     assert_eq!((&add["name"], &add["trace_name"]), (&"aten::add".into(), &"aten::add".into()));
     let nodes = rows(&["event-tree"], "overload-tree.json", &overloads());
     let names: Vec<&Value> = nodes.iter().map(|node| &node["name"]).collect();
-    assert_eq!(names, ["aten::add", "aten::mm"]);
+    assert_eq!(names, ["aten::add", "aten::mm", "cudaLaunchKernel", "gemm"]);
     assert_eq!((&nodes[1]["tag"], &nodes[1]["parent"]), (&"TorchOp".into(), &0.into()));
+    assert_eq!((&nodes[3]["tag"], &nodes[3]["parent"]), (&"Kineto".into(), &2.into()));
 }
 
 #[test]

@@ -13,6 +13,9 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 /// The activity kinds that are always recorded.
+///
+/// CUDA events are recorded without device timestamps. With them, CUPTI 13.0 blocked in `cuEventRecord` for ever, for an
+/// event with timing, in the second or a later recording of a process (driver 580.159, H100).
 const KINDS: [u32; 10] = [
     kind::CONCURRENT_KERNEL,
     kind::MEMCPY,
@@ -82,10 +85,6 @@ impl Collector {
         cupti.use_system_ids();
         // SAFETY: the callbacks are static functions, and do what CUPTI requires of them.
         cupti.check("cuptiActivityRegisterCallbacks", unsafe { (cupti.register)(requested, completed) })?;
-        if let Some(enable) = cupti.event_times {
-            // SAFETY: the function has no preconditions. If it fails, events have no times.
-            unsafe { enable(1) };
-        }
         let memory = options.profile_memory.then_some(kind::MEMORY2);
         let ranges = options.nvtx_ranges.then_some(kind::MARKER);
         self.kinds = KINDS.into_iter().chain(memory).chain(ranges).collect();

@@ -33,7 +33,6 @@ functions! {
     optional {
         thread_ids = b"cuptiSetThreadIdType" (u32),
         flush_period = b"cuptiActivityFlushPeriod" (u32),
-        event_times = b"cuptiActivityEnableCudaEventDeviceTimestamps" (u8),
         runtime_call = b"cuptiActivityEnableRuntimeApi" (u32, u8),
         driver_call = b"cuptiActivityEnableDriverApi" (u32, u8),
     }

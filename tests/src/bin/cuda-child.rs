@@ -94,7 +94,7 @@ fn iterate(library: &Path) {
         writer.call(true, 307, span, 77, 6, 0),
         writer.external(3, 9, 5),
         writer.sync(3, span, (2, 7), u32::MAX, 7),
-        writer.event(5, 9, (2, 7), 8),
+        writer.event(5, 0, (2, 7), 8),
         writer.overhead(2 << 16, span),
         writer.memory(false, 0x7000, 64, 9, 1, 9),
         writer.marker(2, 1, 9, 77, Some(c"range")),
@@ -338,7 +338,7 @@ fn everything(builder: ProfilerBuilder) -> Recording {
     gpu.put(&writer.peer_copy(2_000_000, (end, end + 10_000), OTHER_DEVICE, [(1, 2), (0, 1)], copy));
     gpu.launch(OTHER_DEVICE);
     let recorded = gpu.call(false, 135).0;
-    gpu.put(&writer.event(0, end, (1, 7), recorded));
+    gpu.put(&writer.event(0, 0, (1, 7), recorded));
     let (wait, end) = gpu.call(false, 165);
     gpu.put(&writer.sync(2, (end - 5000, end - 4000), (1, 13), 0, wait));
     gpu.put(&writer.sync(4, (end - 3000, end - 1000), (1, u32::MAX), u32::MAX, wait));

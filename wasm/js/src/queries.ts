@@ -292,7 +292,8 @@ export type EventTreeTag =
   | "OutOfMemory"
   | "PyCall"
   | "PyCCall"
-  | "PythonGC";
+  | "PythonGC"
+  | "Kineto";
 
 export type Category =
   | "cpu_op"

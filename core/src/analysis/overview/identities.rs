@@ -99,7 +99,7 @@ fn parents(trace: &Trace, events: &FunctionEvents) -> Identity {
         let (start, outer) = (table.ts(row), table.ts(around));
         outer <= start
             && start + events.duration_ns(table, event) <= outer + events.duration_ns(table, above)
-            && table.track_id(row) == table.track_id(around)
+            && events.track(table, event) == events.track(table, above)
     };
     let (mut within, mut all) = (0, 0);
     for (event, above) in events.events().filter_map(|event| Some((event, events.parent(event)?))) {
@@ -117,7 +117,9 @@ fn kernels(trace: &Trace, events: &FunctionEvents) -> Identity {
         |work: Row| table.category(work).is_device_work() && !hidden.contains(&table.name_id(work));
     let linked = trace.links.op_of.iter().filter(|p| is_event(p.0));
     let kernels: i64 = linked.map(|p| table.dur(p.0).max(0)).sum();
-    let cpu = events.events().filter(|&event| events.kind(event) != Kind::Device);
+    // The profiler's overhead has the kernels of the operator that it is in.
+    let is_overhead = |event| table.category(events.row(event)) == Category::Overhead;
+    let cpu = events.events().filter(|&event| events.kind(event) != Kind::Device && !is_overhead(event));
     let device: i64 = cpu.map(|event| events.self_device_time_total_ns(event)).sum();
     let name = "self device time of operators + time dropped by torch = time of their kernels";
     equal(name, device + events.dropped_device_ns, kernels)

@@ -2,7 +2,8 @@
 //!
 //! The rules look at complete events (`ph` X) and at the spelling of today's traces, with these peculiarities: only a
 //! call named exactly `cudaLaunchKernel` is a launch; a kernel and its launch share `External id` and `correlation`; an
-//! event is found by its `External id` or its `correlation`; a sequence number of 0 counts as absent.
+//! event is found by its `External id` or its `correlation`; a sequence number of 0 counts as absent. One difference:
+//! more calls record an event than those of PyTorch's rule.
 
 use crate::diagnostics::Code;
 use crate::index::{Index, Keyed};
@@ -18,6 +19,17 @@ use crate::words::words;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+/// The calls that record an event. PyTorch knows the first two; its own traces also have the third, and programs that use
+/// the driver the others.
+const EVENT_RECORDS: [&str; 6] = [
+    "cudaEventRecord",
+    "cudaEventRecord_ptsz",
+    "cudaEventRecordWithFlags",
+    "cuEventRecord",
+    "cuEventRecord_ptsz",
+    "cuEventRecordWithFlags",
+];
 
 words! {
     "RuleName"
@@ -187,7 +199,7 @@ impl Validator<'_> {
     fn waits(&mut self) {
         let table = self.table;
         let mut records = Index::default();
-        for row in self.calls(&["cudaEventRecord", "cudaEventRecord_ptsz"]) {
+        for row in self.calls(&EVENT_RECORDS) {
             for id in [self.external(row), self.correlation(row)].into_iter().flatten() {
                 records.set((id, 0), row.index() as u32);
             }

@@ -165,7 +165,7 @@ impl<'a> Details<'a> {
         if !events.has_kernels(event) {
             return Vec::new();
         }
-        let row = events.row_of_kernels(event);
+        let row = events.row_of_kernels(table, event);
         let owner =
             if self.is_trace() { Some(i64::from(row)) } else { self.trace.rules.launcher_id(table, row) };
         let first = owner.map_or(self.work.len(), |owner| self.work.partition_point(|work| work.0 < owner));

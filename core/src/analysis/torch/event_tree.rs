@@ -1,15 +1,20 @@
-//! PyTorch's experimental event tree: operators, annotations, Python calls and allocations, nested by the events that
-//! were open when they began.
+//! PyTorch's experimental event tree: operators, annotations, Python calls, allocations, calls of the device's runtime
+//! and what they caused, nested by the events that were open when they began.
 //!
 //! It differs from the tree of function events. Before an event starts, all events that ended strictly earlier are
 //! closed, each together with everything still open below it. The parent is the innermost open event of the thread,
 //! even of an event that extends beyond it. On a thread without open events, the parent is the innermost open event of
-//! the forward thread.
+//! the forward thread. Device work and synchronizations belong to the call with their correlation id, whenever they run.
+//! The profiler's overhead and the annotations of streams are on the main thread.
 
+use super::device_type::DeviceType;
 use super::forward::forward_threads;
+use super::main_thread::main_thread;
 use super::overloads::Overloads;
 use crate::analysis::children::Children;
+use crate::analysis::intervals::Interval;
 use crate::handle::{handle, run};
+use crate::index::Index;
 use crate::names::NameSet;
 use crate::order::sort_by_key;
 use crate::table::category::Category;
@@ -17,6 +22,7 @@ use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::time;
 use crate::trace::Trace;
+use crate::versions::{margin_ns, widens_annotations};
 use alloc::collections::BinaryHeap;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -34,6 +40,8 @@ pub struct EventTree {
     rows: Vec<Row>,
     parents: Vec<Option<Node>>,
     overloads: Overloads,
+    /// Whether the annotations of streams are 1 ns longer at each end than PyTorch's events.
+    has_wide_annotations: bool,
     /// The children of each node.
     pub children: Children<Node>,
 }
@@ -41,8 +49,21 @@ pub struct EventTree {
 /// Returns whether PyTorch's tree contains the event.
 fn is_node(table: &Table, row: Row) -> bool {
     let category = table.category(row);
-    let is_range = matches!(category, Category::CpuOp | Category::UserAnnotation | Category::PythonFunction);
+    let is_range = matches!(category, Category::CpuOp | Category::UserAnnotation | Category::PythonFunction)
+        || category.is_launch_call()
+        || is_of_call(category)
+        || is_of_main_thread(category);
     table.ts(row) != time::NONE && (is_range && table.is_span(row) || category == Category::CpuInstant)
+}
+
+/// Whether an event belongs to the call that caused it.
+fn is_of_call(category: Category) -> bool {
+    category.is_device_work() || category == Category::Sync
+}
+
+/// Whether PyTorch assigns an event to the main thread.
+fn is_of_main_thread(category: Category) -> bool {
+    matches!(category, Category::Overhead | Category::GpuUserAnnotation)
 }
 
 impl EventTree {
@@ -52,20 +73,31 @@ impl EventTree {
         let mut rows: Vec<Row> = table.rows().filter(|&row| is_node(table, row)).collect();
         sort_by_key(&mut rows, |&row| (table.ts(row), i64::from(row)));
         let forward = forward_threads(trace);
+        let main = main_thread(table);
+        let track = |row: Row| match main {
+            Some(main) if is_of_main_thread(table.category(row)) => main.0,
+            _ => table.track_id(row).0,
+        };
+        let causes = Causes::new(table, &rows);
         let mut replay = Replay {
             parents: Vec::with_capacity(rows.len()),
-            tracks: rows.iter().map(|&row| table.track_id(row).0).collect(),
+            tracks: rows.iter().map(|&row| track(row)).collect(),
             open: vec![None; table.tracks.all().len()],
             closed: vec![false; rows.len()],
             ends: BinaryHeap::new(),
         };
         for (at, &row) in rows.iter().enumerate() {
             let node = Node::new(at);
+            if let Place::Below(cause) = causes.of(table, row) {
+                replay.parents.push(cause.filter(|&cause| cause < node));
+                continue;
+            }
             let thread = table.int(row, Key::FwdThreadId).unwrap_or(0);
             replay.start(node, (table.ts(row), table.end(row)), forward.get((thread, 0)));
         }
-        let parents = replay.parents;
-        EventTree { children: Children::new(&parents), rows, parents, overloads: Overloads::of(table) }
+        let (rows, parents) = without_device_roots(table, rows, &replay.parents);
+        let (children, overloads) = (Children::new(&parents), Overloads::of(table));
+        EventTree { rows, parents, overloads, has_wide_annotations: widens_annotations(table), children }
     }
 
     /// Returns the number of nodes.
@@ -88,6 +120,13 @@ impl EventTree {
         self.rows[node.index()]
     }
 
+    /// Returns the start and the end of a node, in ns after the table's base.
+    pub fn time(&self, table: &Table, node: Node) -> Interval {
+        let row = self.row(node);
+        let margin = margin_ns(self.has_wide_annotations, table, row);
+        (table.ts(row).saturating_add(margin), table.end(row).saturating_sub(margin))
+    }
+
     /// Returns the name of a node, without the overload name.
     pub fn name<'t>(&self, table: &'t Table, node: Node) -> &'t str {
         self.overloads.name(table, self.row(node))
@@ -107,6 +146,98 @@ impl EventTree {
     pub fn and_above(&self, node: Node) -> impl Iterator<Item = Node> {
         core::iter::successors(Some(node), move |&node| self.parent(node))
     }
+}
+
+/// Removes the nodes of devices without a parent, and all nodes below them, as PyTorch does.
+fn without_device_roots(
+    table: &Table,
+    mut rows: Vec<Row>,
+    parents: &[Option<Node>],
+) -> (Vec<Row>, Vec<Option<Node>>) {
+    let mut kept: Vec<Node> = Vec::new();
+    // The new position of each node that is kept. A parent precedes its children.
+    let mut moved: Vec<Option<Node>> = Vec::with_capacity(rows.len());
+    for (at, &parent) in parents.iter().enumerate() {
+        let stays = match parent {
+            Some(parent) => moved[parent.index()].is_some(),
+            None => !is_of_device(table, rows[at]),
+        };
+        moved.push(stays.then(|| Node::new(kept.len())));
+        kept.extend(stays.then(|| Node::new(at)));
+    }
+    let new_parent = |node: &Node| parents[node.index()].and_then(|parent| moved[parent.index()]);
+    let parents = kept.iter().map(new_parent).collect();
+    let mut at = 0;
+    rows.retain(|_| {
+        at += 1;
+        moved[at - 1].is_some()
+    });
+    (rows, parents)
+}
+
+/// Whether an event is of a device: its work, an annotation of a stream, or an allocation of its memory.
+fn is_of_device(table: &Table, row: Row) -> bool {
+    let category = table.category(row);
+    if category != Category::CpuInstant {
+        return category.is_on_device();
+    }
+    let device = DeviceType::of_event(table, row);
+    device
+        .is_some_and(|device| !matches!(device, DeviceType::Cpu | DeviceType::MklDnn | DeviceType::IdeepCpu))
+}
+
+/// Where a node is in the tree.
+enum Place {
+    /// Below the innermost open node of its thread.
+    Nested,
+    /// Below the call of device work, which may be unknown, or below the operator of a call.
+    Below(Option<Node>),
+}
+
+/// The nodes that have an id: other nodes belong to them whenever they begin.
+#[derive(Default)]
+struct Causes {
+    /// Calls, by correlation id.
+    calls: Index,
+    /// Operators, by external id.
+    operators: Index,
+}
+
+impl Causes {
+    fn new(table: &Table, rows: &[Row]) -> Causes {
+        let mut causes = Causes::default();
+        for (at, &row) in rows.iter().enumerate() {
+            let category = table.category(row);
+            let (ids, key) = match category {
+                Category::CpuOp => (&mut causes.operators, Key::ExternalId),
+                Category::Runtime | Category::Driver => (&mut causes.calls, Key::Correlation),
+                _ => continue,
+            };
+            if let Some(id) = id(table, row, key) {
+                ids.of((id, 0), at as u32);
+            }
+        }
+        causes
+    }
+
+    fn of(&self, table: &Table, row: Row) -> Place {
+        let category = table.category(row);
+        let find = |ids: &Index, id: i64| ids.get((id, 0)).map(|at| Node::new(at as usize));
+        let correlation = id(table, row, Key::Correlation);
+        if is_of_call(category) {
+            return Place::Below(correlation.and_then(|id| find(&self.calls, id)));
+        }
+        // In some traces the external id of a call without an operator is its own correlation id.
+        let external = id(table, row, Key::ExternalId).filter(|&id| Some(id) != correlation);
+        let operator =
+            external.filter(|_| category.is_launch_call()).and_then(|id| find(&self.operators, id));
+        operator.map_or(Place::Nested, |operator| Place::Below(Some(operator)))
+    }
+}
+
+/// Returns an id that a row has; 0 is none.
+fn id(table: &Table, row: Row, key: Key) -> Option<i64> {
+    table.int(row, key).filter(|&id| id != 0)
 }
 
 struct Replay {

@@ -26,6 +26,8 @@ words! {
         PyCCall = "PyCCall",
         /// A run of Python's garbage collector.
         PythonGc = "PythonGC",
+        /// A call of the device's runtime or driver, the work of a device, or the profiler's overhead.
+        Kineto = "Kineto",
     }
 }
 
@@ -46,15 +48,15 @@ pub fn event_tree_rows(trace: &Trace) -> Rows {
     let (table, tree) = (&trace.table, EventTree::new(trace));
     let mut rows = Rows::new(COLUMNS);
     for node in tree.nodes() {
-        let row = tree.row(node);
+        let (start, end) = tree.time(table, node);
         let children = tree.children.of(node).iter().map(|child| Value::from(child.index())).collect();
         rows.push(vec![
             node.index().into(),
             tree.name(table, node).into(),
             tag(trace, &tree, node).as_str().into(),
-            Cell::Ns(table.ts(row).saturating_sub(trace.start_ns)),
-            Cell::Ns(table.dur(row).max(0)),
-            plain(&table.names, table.track(row).tid).into(),
+            Cell::Ns(start.saturating_sub(trace.start_ns)),
+            Cell::Ns(end.saturating_sub(start)),
+            plain(&table.names, table.track(tree.row(node)).tid).into(),
             tree.parent(node).map_or(Cell::Null, |parent| parent.index().into()),
             Cell::Json(children),
         ]);
@@ -70,6 +72,7 @@ fn tag(trace: &Trace, tree: &EventTree, node: Node) -> Tag {
         (Category::PythonFunction, "Python GC") => Tag::PythonGc,
         (Category::PythonFunction, name) if name.starts_with("<built-in") => Tag::PyCCall,
         (Category::PythonFunction, _) => Tag::PyCall,
-        _ => Tag::TorchOp,
+        (Category::CpuOp | Category::UserAnnotation, _) => Tag::TorchOp,
+        _ => Tag::Kineto,
     }
 }

@@ -26,6 +26,8 @@ use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
+use crate::table::tracks::TrackId;
+use crate::versions::margin_ns;
 use alloc::vec::Vec;
 
 handle! {
@@ -82,6 +84,10 @@ pub struct FunctionEvents {
     /// Whether calls of Python functions are rows of key averages unless [`GroupBy`](super::averages::GroupBy) says
     /// otherwise.
     pub python_rows: bool,
+    /// Whether the annotations of streams are 1 ns longer at each end than PyTorch's events.
+    has_wide_annotations: bool,
+    /// The track of the events of the profiler's overhead, if it is not their own.
+    overhead_track: Option<TrackId>,
     /// PyTorch's `use_device`: `cuda`, `xpu`, …; `None` without device work.
     pub use_device: Option<&'static str>,
     rows: Vec<Row>,
@@ -180,18 +186,31 @@ impl FunctionEvents {
         if self.kind(event) == Kind::Memory && self.source == Source::LegacyRecords {
             return 0;
         }
-        table.ts(self.row(event)).saturating_sub(self.origin)
+        let row = self.row(event);
+        let margin = margin_ns(self.has_wide_annotations, table, row);
+        table.ts(row).saturating_add(margin).saturating_sub(self.origin)
     }
 
     /// Returns the duration in ns.
     pub fn duration_ns(&self, table: &Table, event: FunctionEvent) -> i64 {
-        if self.kind(event) == Kind::Memory { 0 } else { table.dur(self.row(event)).max(0) }
+        let row = self.row(event);
+        match self.kind(event) {
+            Kind::Memory => 0,
+            _ => table.dur(row).max(0) - 2 * margin_ns(self.has_wide_annotations, table, row),
+        }
+    }
+
+    /// Returns the track of an event. PyTorch assigns the profiler's overhead to the thread that started the profiler.
+    pub(crate) fn track(&self, table: &Table, event: FunctionEvent) -> TrackId {
+        let row = self.row(event);
+        let moved = self.overhead_track.filter(|_| table.category(row) == Category::Overhead);
+        moved.unwrap_or(table.track_id(row))
     }
 
     /// Returns the lane of the event's tree: its track. For legacy records it is the thread regardless of the process,
     /// as in PyTorch; their memory events have no thread and use -1.
     fn lane(&self, table: &Table, event: FunctionEvent) -> i64 {
-        let track = table.track_id(self.row(event));
+        let track = self.track(table, event);
         match (self.source, self.kind(event)) {
             (Source::LegacyRecords, Kind::Memory) => -1,
             (Source::LegacyRecords, _) => i64::from(table.tracks.get(track).tid.0),
@@ -304,9 +323,12 @@ impl FunctionEvents {
         self.flops.get(event.index()).copied().unwrap_or(0)
     }
 
-    /// Returns the row whose device work is the event's: that of the last child that was merged into it, or its own.
-    pub(super) fn row_of_kernels(&self, event: FunctionEvent) -> Row {
-        let row = self.row(event);
+    /// Returns the row whose device work is the event's: that of the last child that was merged into it, or its own; for
+    /// overhead that of the operator that it is in.
+    pub(super) fn row_of_kernels(&self, table: &Table, event: FunctionEvent) -> Row {
+        let is_overhead =
+            self.overhead_track.is_some() && table.category(self.row(event)) == Category::Overhead;
+        let row = self.row(self.parent(event).filter(|_| is_overhead).unwrap_or(event));
         self.merged.get((i64::from(row), 0)).map_or(row, |child| Row::new(child as usize))
     }
 

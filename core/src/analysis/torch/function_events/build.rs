@@ -10,6 +10,7 @@ use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
+use crate::versions;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -35,6 +36,7 @@ impl<'a> Builder<'a> {
             source: table.metadata.source,
             trace_start_ns: table.base_ns().saturating_add(trace.start_ns),
             python_rows: trace.rules.python_rows,
+            has_wide_annotations: versions::widens_annotations(table),
             with_flops: table.metadata.flag("with_flops").unwrap_or(false),
             profile_memory: table.metadata.flag("profile_memory").unwrap_or(false),
             ..FunctionEvents::default()
@@ -129,7 +131,7 @@ impl<'a> Builder<'a> {
             }
             let begin = out.start_ns(table, event);
             let end = begin + out.duration_ns(table, event);
-            let track = table.track_id(out.row(event));
+            let track = out.track(table, event);
             let lane = index.of((out.lane(table, event), 0), open.len() as u32) as usize;
             if lane == open.len() {
                 open.push((track, Vec::new()));

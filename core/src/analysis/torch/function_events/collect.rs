@@ -4,6 +4,7 @@
 use super::build::{Builder, RunningBytes, record_bytes};
 use super::{Bytes, FunctionEvent, FunctionEvents, Kind, flag, is_python_call};
 use crate::analysis::torch::device_type::DeviceType;
+use crate::analysis::torch::main_thread::main_thread;
 use crate::dialect::hidden::{hidden_names, is_hidden};
 use crate::dialect::kineto_events::is_async;
 use crate::index::Index;
@@ -47,6 +48,8 @@ impl Builder<'_> {
                         Some(table.name_id(row)) == collector
                     }
                 }
+                // PyTorch does not record synchronizations unless it is requested; this project's recorder always does.
+                Category::Sync => table.metadata.text("recorder").is_none(),
                 _ => category.is_device_work() || category == Category::GpuUserAnnotation,
             };
             if wanted && table.is_span(row) {
@@ -63,6 +66,8 @@ impl Builder<'_> {
             sort_by_key(run, |&row| (table.int(row, Key::EvIdx).unwrap_or(i64::from(row)), 0));
         }
         self.set_kinds();
+        let is_overhead = |row: &Row| table.category(*row) == Category::Overhead;
+        self.out.overhead_track = self.out.rows.iter().any(is_overhead).then(|| main_thread(table)).flatten();
     }
 
     fn collect_results(&mut self) {
@@ -186,7 +191,7 @@ impl Builder<'_> {
                 continue;
             }
             let row = self.out.row(event);
-            let work = (table.dur(row).max(0), self.out.torch_duration_us(table, event));
+            let work = (self.out.duration_ns(table, event), self.out.torch_duration_us(table, event));
             kernels.add(event, work, 0);
             let op = self.trace.links.op(row).filter(|_| table.category(row).is_device_work());
             match op.map(|op| event_of[op.index()]) {
@@ -197,7 +202,22 @@ impl Builder<'_> {
                 None => {}
             }
         }
+        self.copy_to_overhead(&mut kernels);
         self.set_kernels(kernels);
+    }
+
+    /// Gives the profiler's overhead the kernels of the operator that it is in: PyTorch gives it the operator's id.
+    fn copy_to_overhead(&self, kernels: &mut Kernels) {
+        if self.out.overhead_track.is_none() {
+            return;
+        }
+        let is_overhead =
+            |event: &FunctionEvent| self.table.category(self.out.row(*event)) == Category::Overhead;
+        for event in self.out.events().filter(is_overhead) {
+            if let Some(parent) = self.out.parent(event) {
+                kernels.copy(parent, event);
+            }
+        }
     }
 
     /// Attributes device work as PyTorch does: every operator with an id that device work is linked to gets all of that
@@ -209,8 +229,7 @@ impl Builder<'_> {
         let mut index = Index::default();
         let mut linked: Vec<(i64, f64, u32)> = Vec::new();
         for event in self.devices_in_file_order() {
-            let row = self.out.row(event);
-            let work = (table.dur(row).max(0), self.out.torch_duration_us(table, event));
+            let work = (self.out.duration_ns(table, event), self.out.torch_duration_us(table, event));
             if !self.out.is_async(event) {
                 kernels.add(event, work, 0);
             }
@@ -309,6 +328,13 @@ impl Kernels {
             *sum += us;
             *counted += count;
         }
+    }
+
+    /// Adds the kernels of one event to another.
+    fn copy(&mut self, from: FunctionEvent, to: FunctionEvent) {
+        let at = from.index();
+        let us = self.us.get(at).copied().unwrap_or(0.0);
+        self.add(to, (self.ns[at], us), self.count.get(at).copied().unwrap_or(0));
     }
 }
 

@@ -6,12 +6,13 @@
 //! is used.
 
 use super::call_sites::CallSites;
-use super::{FunctionEvent, FunctionEvents, Kind, scope};
+use super::{FunctionEvent, FunctionEvents, Kind, is_python_call, scope};
 use crate::analysis::torch::forward::forward_threads;
 use crate::analysis::torch::frames::{StackId, StackTable, is_shown};
 use crate::index::Index;
 use crate::names::Names;
-use crate::table::events::Table;
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::Key;
 use crate::table::metadata::Source;
@@ -59,6 +60,10 @@ impl<'a> Stacks<'a> {
             if self.events.kind(event) == Kind::Memory {
                 continue;
             }
+            if self.is_call(row) {
+                own[event.index()] = self.of_call(event, &own, &mut stacks, &mut distinct);
+                continue;
+            }
             let text = match self.table.field(row, Key::CallStack) {
                 Some(Value::Text(text)) => text,
                 Some(Value::Json(list)) => list,
@@ -76,17 +81,76 @@ impl<'a> Stacks<'a> {
                     calls.set_lines(&mut frames, row);
                 }
                 frames.retain(|frame| is_shown(frame));
-                let id = distinct.intern(&frames.join("\0")).0;
-                if id as usize == stacks.len() {
-                    stacks.push(frames);
-                }
+                let id = intern(frames, &mut stacks, &mut distinct).index() as u32;
                 known.set(key, id);
                 id
             });
             own[event.index()] = StackId::new(id as usize);
         }
+        let devices = self.of_devices(&own);
         self.copy_to_backward(&mut own);
+        for (event, stack) in devices {
+            own[event.index()] = stack;
+        }
         (stacks, own)
+    }
+
+    /// Returns the stacks of device work of a trace: those of the launches, before a backward function takes the stack of
+    /// its forward function. The annotation of a stream has the stack of the first work in it.
+    fn of_devices(&self, own: &[StackId]) -> Vec<(FunctionEvent, StackId)> {
+        if self.events.source != Source::Chrome {
+            return Vec::new();
+        }
+        let (table, links) = (self.table, &self.trace.links);
+        let mut calls = Index::default();
+        for event in self.events.events().filter(|&event| self.events.kind(event) == Kind::Cpu) {
+            calls.set((i64::from(self.events.row(event)), 0), event.index() as u32);
+        }
+        let mut next = Index::default();
+        let mut stacks = Vec::new();
+        for event in self.events.events().rev().filter(|&event| self.events.kind(event) == Kind::Device) {
+            let row = self.events.row(event);
+            let track = (i64::from(table.track_id(row).0), 0);
+            if table.category(row) == Category::GpuUserAnnotation {
+                stacks.extend(next.get(track).map(|stack| (event, StackId::new(stack as usize))));
+                continue;
+            }
+            let caller = links.launch(row).or_else(|| links.op(row));
+            let caller = caller.and_then(|row| calls.get((i64::from(row), 0)));
+            let stack = caller.map_or(StackId::EMPTY, |caller| own[caller as usize]);
+            next.set(track, stack.index() as u32);
+            stacks.push((event, stack));
+        }
+        stacks
+    }
+
+    /// Whether a row of a trace is a call or overhead, which have no stack of their own in the trace.
+    fn is_call(&self, row: Row) -> bool {
+        let category = self.table.category(row);
+        self.events.source == Source::Chrome
+            && matches!(category, Category::Runtime | Category::Driver | Category::Overhead)
+    }
+
+    /// Returns the stack of a call: that of the operator in which it was made, or the Python functions around it.
+    fn of_call(
+        &self,
+        event: FunctionEvent,
+        own: &[StackId],
+        stacks: &mut StackTable,
+        distinct: &mut Names,
+    ) -> StackId {
+        let is_annotation = |event| self.events.is_user_annotation(self.table, event);
+        // The stack of an annotation is that of the call that begins it.
+        if let Some(parent) = self.events.parent(event).filter(|&parent| !is_annotation(parent)) {
+            return own[parent.index()];
+        }
+        let (table, tree) = (self.table, &self.trace.tree);
+        let track = self.events.track(table, event);
+        let innermost = tree.open_at(table, track, table.ts(self.events.row(event)));
+        let around = innermost.into_iter().flat_map(|at| core::iter::once(at).chain(tree.ancestors(at)));
+        let functions = around.map(|at| tree.row(at)).filter(|&row| is_python_call(table, row));
+        let names = functions.map(|row| table.name(row).to_owned());
+        intern(names.filter(|frame| is_shown(frame)).collect(), stacks, distinct)
     }
 
     /// Returns the stacks of `stack_table`, which events refer to by index, as JSON.
@@ -165,4 +229,13 @@ impl<'a> Stacks<'a> {
         let first = tracks.next()?;
         tracks.all(|track| track == first).then_some(first)
     }
+}
+
+/// Returns the id of a stack, which is stored once.
+fn intern(frames: Vec<String>, stacks: &mut StackTable, distinct: &mut Names) -> StackId {
+    let id = distinct.intern(&frames.join("\0")).0 as usize;
+    if id == stacks.len() {
+        stacks.push(frames);
+    }
+    StackId::new(id)
 }
