@@ -140,8 +140,8 @@ pub(crate) fn widens_annotations(table: &Table) -> bool {
 
 /// How much longer an event is at each end than PyTorch's event, in ns, if the writer of the trace widens annotations.
 pub(crate) fn margin_ns(has_wide_annotations: bool, table: &Table, row: Row) -> i64 {
-    let is_annotation = table.category(row) == Category::GpuUserAnnotation;
-    i64::from(has_wide_annotations && is_annotation && table.dur(row) >= 2)
+    let is_annotation = || table.category(row) == Category::GpuUserAnnotation;
+    i64::from(has_wide_annotations && is_annotation() && table.dur(row) >= 2)
 }
 
 /// Whether PyTorch's Python exporter wrote a trace, which 2.13 introduced. It writes no id of the trace, and its window

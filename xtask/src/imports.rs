@@ -49,6 +49,7 @@ const RUST: [(&str, Layers); 10] = [
             &["budget"],
             &["history"],
             &["report", "write"],
+            &["schema"],
             &["queries"],
             &["internals", "lib"],
         ],

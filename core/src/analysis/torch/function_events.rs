@@ -186,18 +186,22 @@ impl FunctionEvents {
         if self.kind(event) == Kind::Memory && self.source == Source::LegacyRecords {
             return 0;
         }
-        let row = self.row(event);
-        let margin = margin_ns(self.has_wide_annotations, table, row);
-        table.ts(row).saturating_add(margin).saturating_sub(self.origin)
+        let margin = self.margin_ns(table, event);
+        table.ts(self.row(event)).saturating_add(margin).saturating_sub(self.origin)
     }
 
     /// Returns the duration in ns.
     pub fn duration_ns(&self, table: &Table, event: FunctionEvent) -> i64 {
-        let row = self.row(event);
         match self.kind(event) {
             Kind::Memory => 0,
-            _ => table.dur(row).max(0) - 2 * margin_ns(self.has_wide_annotations, table, row),
+            _ => table.dur(self.row(event)).max(0) - 2 * self.margin_ns(table, event),
         }
+    }
+
+    /// How much longer the event is in the trace, at each end, in ns.
+    fn margin_ns(&self, table: &Table, event: FunctionEvent) -> i64 {
+        let is_wide = self.has_wide_annotations && self.kind(event) == Kind::Device;
+        margin_ns(is_wide, table, self.row(event))
     }
 
     /// Returns the track of an event. PyTorch assigns the profiler's overhead to the thread that started the profiler.

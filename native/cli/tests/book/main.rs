@@ -5,6 +5,7 @@ mod commands;
 mod console;
 mod diagnostics;
 mod links;
+mod schema;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,6 +73,7 @@ fn pages() -> impl Iterator<Item = PathBuf> {
 fn the_book_is_current() {
     diagnostics::check_page();
     commands::check_pages();
+    schema::check_page();
     // The examples of the commands were run above.
     for page in pages().filter(|page| !page.starts_with(source().join("reference/commands"))) {
         let text = fs::read_to_string(&page).expect("a page");

@@ -1,0 +1,84 @@
+//! The tables of a trace for queries: their columns with units and meaning, and the values of the columns.
+//!
+//! The schema is one for all query engines. Times are `i64` ns after the start of the recording
+//! ([`Trace::start_ns`]); durations and sizes have their unit in the name. Numbers of events are their positions among the
+//! objects of `traceEvents`, so that a row can be found in the file.
+//!
+//! A [`Schema`] describes a table; [`Schema::open`] computes the requested columns of a trace, which [`Source::read`] returns
+//! in pieces of any size.
+//!
+//! What must change together: a column and its values (one list per file), [`VERSION`], and the page of the documentation,
+//! which a test writes.
+
+pub mod column;
+mod events;
+mod launches;
+mod steps;
+mod tracks;
+
+use crate::trace::Trace;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use column::Field;
+use core::ops::Range;
+
+pub use column::{Data, FieldType};
+
+/// The version of the schema. A table or a column that is added does not change it; one that is removed or has another
+/// meaning does.
+pub const VERSION: u32 = 1;
+
+/// Every table, in the order of the documentation.
+pub const TABLES: [&Schema; 4] = [&events::SCHEMA, &tracks::SCHEMA, &launches::SCHEMA, &steps::SCHEMA];
+
+/// A table: its name, its columns, and how its values are computed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Schema {
+    /// The name.
+    pub name: &'static str,
+    /// What a row is, in one sentence.
+    pub about: &'static str,
+    /// The columns.
+    pub fields: &'static [Field],
+    /// The columns by which the rows are sorted.
+    pub sorted_by: &'static [&'static str],
+    source: for<'t> fn(&'t Trace, &[usize]) -> Box<dyn Source + 't>,
+}
+
+/// The rows of a table of one trace, with the columns that were requested.
+pub trait Source: Send + Sync {
+    /// The number of rows.
+    fn len(&self) -> usize;
+
+    /// Whether there are no rows.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the values of one of the requested columns, by its index in [`Schema::fields`], for a range of rows.
+    fn read(&self, column: usize, rows: Range<usize>) -> Data;
+}
+
+impl Schema {
+    /// Returns the table with this name.
+    pub fn named(name: &str) -> Option<&'static Schema> {
+        TABLES.into_iter().find(|schema| schema.name == name)
+    }
+
+    /// Returns the index of a column.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.fields.iter().position(|field| field.name == name)
+    }
+
+    /// Opens the table of a trace for these columns. What only other columns need is not computed.
+    pub fn open<'t>(&self, trace: &'t Trace, columns: &[usize]) -> Box<dyn Source + 't> {
+        (self.source)(trace, columns)
+    }
+
+    /// Opens the table of a trace with every column.
+    pub fn open_all<'t>(&self, trace: &'t Trace) -> Box<dyn Source + 't> {
+        let all: Vec<usize> = (0..self.fields.len()).collect();
+        self.open(trace, &all)
+    }
+}

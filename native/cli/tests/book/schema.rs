@@ -1,0 +1,29 @@
+//! The page about the tables for queries, which is written from the schema.
+
+use crate::{check, source};
+use kinetoscope_core::schema::{FieldType, Schema, TABLES, VERSION};
+use std::fmt::Write;
+
+/// Checks the page.
+pub(crate) fn check_page() {
+    let mut out = include_str!("schema.md").replace("VERSION", &VERSION.to_string());
+    for schema in TABLES {
+        table(&mut out, schema);
+    }
+    check(&source().join("reference/schema.md"), &out);
+}
+
+fn table(out: &mut String, schema: &Schema) {
+    let order = schema.sorted_by.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+    let _ = writeln!(out, "\n## {}\n\n{} Sorted by {order}.\n", schema.name, schema.about);
+    let _ = writeln!(out, "| column | type | can be null | meaning |\n|---|---|---|---|");
+    for field in schema.fields {
+        let kind = match field.kind {
+            FieldType::Int => "int64",
+            FieldType::Json => "JSON text",
+            _ => "text",
+        };
+        let optional = if field.optional { "yes" } else { "no" };
+        let _ = writeln!(out, "| `{}` | {kind} | {optional} | {} |", field.name, field.about);
+    }
+}
