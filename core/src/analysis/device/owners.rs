@@ -21,7 +21,7 @@ impl<'a> Owners<'a> {
     pub(super) fn new(trace: &'a Trace) -> Self {
         let table = &trace.table;
         let mut operators = vec![NameId::EMPTY; table.len()];
-        let tree = EventTree::new(trace);
+        let tree = EventTree::of_program(trace);
         for node in tree.nodes().filter(|&node| is_record(table, tree.row(node))) {
             let is_operator =
                 |row: &Row| matches!(table.category(*row), Category::CpuOp | Category::UserAnnotation);

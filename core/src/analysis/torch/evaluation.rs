@@ -18,14 +18,13 @@ pub use call::{Call, Evaluation, Metrics, Queued};
 pub use overlaps::Overlaps;
 pub use rank::{PEAK, SELF_WEIGHT};
 
-use super::event_tree::{EventTree, Node};
+use super::event_tree::EventTree;
 use super::patterns::Scene;
 use crate::analysis::intervals::Interval;
 use crate::handle::collect;
 use crate::link::is_launch_name;
 use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows};
-use crate::table::category::Category;
 use crate::table::events::Table;
 use crate::table::layout::Key;
 use crate::trace::Trace;
@@ -139,23 +138,6 @@ pub fn calls(table: &Table, tree: &EventTree) -> Vec<Call> {
     collect(tree.len(), call)
 }
 
-/// Returns the calls of an event tree that a program can change: operators, annotations and Python functions, each with its
-/// node. Calls of the runtime and the work of devices count for them.
-fn calls_of_program(table: &Table, tree: &EventTree) -> (Vec<Node>, Vec<Call>) {
-    let is_kept = |&node: &Node| {
-        let category = table.category(tree.row(node));
-        !category.is_launch_call() && !category.is_on_device() && category != Category::Overhead
-    };
-    let nodes: Vec<Node> = tree.nodes().filter(is_kept).collect();
-    let call = |&node: &Node| {
-        let parent = tree.and_above(node).skip(1).find(is_kept);
-        let parent = parent.and_then(|parent| nodes.binary_search(&parent).ok());
-        Call { time: tree.time(table, node), parent: parent.map(Node::new) }
-    };
-    let calls = nodes.iter().map(call).collect();
-    (nodes, calls)
-}
-
 /// Returns the launches and kernels of a trace, without copies and memsets.
 pub fn queue(trace: &Trace) -> (Vec<Queued>, Vec<Queued>) {
     let table = &trace.table;
@@ -206,10 +188,9 @@ pub(crate) fn evaluation_rows(trace: &Trace) -> Rows {
         return rows;
     }
     let scene = Scene::new(trace);
-    let (nodes, calls) = calls_of_program(&trace.table, &scene.tree);
-    let found = evaluate(&calls, launches, kernels);
-    for &ranked in &found.ranked {
-        let (call, metrics) = (nodes[ranked.index()], found.metrics[ranked.index()]);
+    let found = evaluate(&calls(&trace.table, &scene.tree), launches, kernels);
+    for &call in &found.ranked {
+        let metrics = found.metrics[call.index()];
         rows.push(vec![
             scene.name(call).into(),
             Cell::Ns(scene.start_ns(call)),
@@ -227,6 +208,7 @@ pub(crate) fn evaluation_rows(trace: &Trace) -> Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::torch::event_tree::Node;
 
     #[test]
     fn extreme_times_do_not_overflow() {

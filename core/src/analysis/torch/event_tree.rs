@@ -20,6 +20,7 @@ use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
+use crate::table::tracks::TrackId;
 use crate::time;
 use crate::trace::Trace;
 use crate::versions::{margin_ns, widens_annotations};
@@ -46,14 +47,17 @@ pub struct EventTree {
     pub children: Children<Node>,
 }
 
-/// Returns whether PyTorch's tree contains the event.
-fn is_node(table: &Table, row: Row) -> bool {
+/// Whether the tree of what a program did contains an event: operators, annotations, Python calls and allocations.
+fn is_of_program(table: &Table, row: Row) -> bool {
     let category = table.category(row);
-    let is_range = matches!(category, Category::CpuOp | Category::UserAnnotation | Category::PythonFunction)
-        || category.is_launch_call()
-        || is_of_call(category)
-        || is_of_main_thread(category);
+    let is_range = matches!(category, Category::CpuOp | Category::UserAnnotation | Category::PythonFunction);
     table.ts(row) != time::NONE && (is_range && table.is_span(row) || category == Category::CpuInstant)
+}
+
+/// Whether PyTorch's tree has an event in addition: calls of the runtime, device work, overhead.
+fn is_of_kineto(table: &Table, row: Row) -> bool {
+    let category = table.category(row);
+    table.is_span(row) && (category.is_launch_call() || is_of_call(category) || is_of_main_thread(category))
 }
 
 /// Whether an event belongs to the call that caused it.
@@ -70,32 +74,28 @@ impl EventTree {
     /// Builds the event tree of a trace.
     pub fn new(trace: &Trace) -> EventTree {
         let table = &trace.table;
-        let mut rows: Vec<Row> = table.rows().filter(|&row| is_node(table, row)).collect();
-        sort_by_key(&mut rows, |&row| (table.ts(row), i64::from(row)));
-        let forward = forward_threads(trace);
+        let is_node = |&row: &Row| is_of_program(table, row) || is_of_kineto(table, row);
+        let rows = sorted(table, is_node);
         let main = main_thread(table);
         let track = |row: Row| match main {
-            Some(main) if is_of_main_thread(table.category(row)) => main.0,
-            _ => table.track_id(row).0,
+            Some(main) if is_of_main_thread(table.category(row)) => main,
+            _ => table.track_id(row),
         };
         let causes = Causes::new(table, &rows);
-        let mut replay = Replay {
-            parents: Vec::with_capacity(rows.len()),
-            tracks: rows.iter().map(|&row| track(row)).collect(),
-            open: vec![None; table.tracks.all().len()],
-            closed: vec![false; rows.len()],
-            ends: BinaryHeap::new(),
-        };
-        for (at, &row) in rows.iter().enumerate() {
-            let node = Node::new(at);
-            if let Place::Below(cause) = causes.of(table, row) {
-                replay.parents.push(cause.filter(|&cause| cause < node));
-                continue;
-            }
-            let thread = table.int(row, Key::FwdThreadId).unwrap_or(0);
-            replay.start(node, (table.ts(row), table.end(row)), forward.get((thread, 0)));
-        }
-        let (rows, parents) = without_device_roots(table, rows, &replay.parents);
+        let parents = replay(trace, &rows, track, |row| causes.of(table, row));
+        let (rows, parents) = without_device_roots(table, rows, &parents);
+        EventTree::of(table, rows, parents)
+    }
+
+    /// Builds the tree of what a program did, without the calls of the runtime and what they caused.
+    pub(crate) fn of_program(trace: &Trace) -> EventTree {
+        let table = &trace.table;
+        let rows = sorted(table, |&row| is_of_program(table, row));
+        let parents = replay(trace, &rows, |row| table.track_id(row), |_| Place::Nested);
+        EventTree::of(table, rows, parents)
+    }
+
+    fn of(table: &Table, rows: Vec<Row>, parents: Vec<Option<Node>>) -> EventTree {
         let (children, overloads) = (Children::new(&parents), Overloads::of(table));
         EventTree { rows, parents, overloads, has_wide_annotations: widens_annotations(table), children }
     }
@@ -146,6 +146,41 @@ impl EventTree {
     pub fn and_above(&self, node: Node) -> impl Iterator<Item = Node> {
         core::iter::successors(Some(node), move |&node| self.parent(node))
     }
+}
+
+/// Returns the rows of a tree, by start and then in the order of the file.
+fn sorted(table: &Table, is_node: impl FnMut(&Row) -> bool) -> Vec<Row> {
+    let mut rows: Vec<Row> = table.rows().filter(is_node).collect();
+    sort_by_key(&mut rows, |&row| (table.ts(row), i64::from(row)));
+    rows
+}
+
+/// Returns the parents of nodes, which are sorted.
+fn replay(
+    trace: &Trace,
+    rows: &[Row],
+    track: impl Fn(Row) -> TrackId,
+    place: impl Fn(Row) -> Place,
+) -> Vec<Option<Node>> {
+    let table = &trace.table;
+    let forward = forward_threads(trace);
+    let mut replay = Replay {
+        parents: Vec::with_capacity(rows.len()),
+        tracks: rows.iter().map(|&row| track(row).0).collect(),
+        open: vec![None; table.tracks.all().len()],
+        closed: vec![false; rows.len()],
+        ends: BinaryHeap::new(),
+    };
+    for (at, &row) in rows.iter().enumerate() {
+        let node = Node::new(at);
+        if let Place::Below(cause) = place(row) {
+            replay.parents.push(cause.filter(|&cause| cause < node));
+            continue;
+        }
+        let thread = table.int(row, Key::FwdThreadId).unwrap_or(0);
+        replay.start(node, (table.ts(row), table.end(row)), forward.get((thread, 0)));
+    }
+    replay.parents
 }
 
 /// Removes the nodes of devices without a parent, and all nodes below them, as PyTorch does.

@@ -39,7 +39,7 @@ pub struct Scene<'a> {
 impl<'a> Scene<'a> {
     /// Prepares a trace.
     pub fn new(trace: &'a Trace) -> Scene<'a> {
-        let tree = EventTree::new(trace);
+        let tree = EventTree::of_program(trace);
         let mut roots = vec![Vec::new(); trace.table.tracks.all().len()];
         for &root in tree.children.roots() {
             roots[trace.table.track_id(tree.row(root)).0 as usize].push(root);
