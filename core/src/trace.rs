@@ -21,7 +21,7 @@ use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::time;
 use crate::tree::{self, Tree};
-use crate::versions::{Rules, is_python_export};
+use crate::versions::{Rules, is_python_export, widens_annotations};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -54,6 +54,8 @@ pub struct Trace {
     pub kernel_rules: KernelRules,
     /// The execution trace of the same program, if one was joined.
     pub execution: Option<Box<ExecutionTrace>>,
+    /// Whether the annotations of streams are 1 ns longer at each end than PyTorch's events.
+    pub(crate) has_wide_annotations: bool,
 }
 
 impl Trace {
@@ -110,8 +112,18 @@ impl Trace {
         if is_export {
             diagnostics.record(Code::StartUnknown, None, b"");
         }
-        let kernel_rules = KernelRules::default();
-        Trace { table, pairs, tree, links, diagnostics, start_ns, rules, kernel_rules, execution: None }
+        Trace {
+            has_wide_annotations: widens_annotations(&table, is_export),
+            table,
+            pairs,
+            tree,
+            links,
+            diagnostics,
+            start_ns,
+            rules,
+            kernel_rules: KernelRules::default(),
+            execution: None,
+        }
     }
 
     /// Reads a complete trace from memory.

@@ -72,23 +72,21 @@ pub struct Tree {
 /// Builds the tree of all spans.
 pub fn build(table: &Table, diagnostics: &mut Diagnostics) -> Tree {
     let mut tree = Tree::default();
-    let (mut rows, ends) = rows_by_track(table);
+    let (rows, ends) = sorted_by_track(table, |row| table.is_span(row));
     tree.rows.reserve_exact(rows.len());
     tree.parents.reserve_exact(rows.len());
     let mut at = 0;
     for (track, &end) in ends.iter().enumerate().map(|(track, end)| (TrackId(track as u32), end)) {
-        let slice = &mut rows[at..end];
+        append(table, diagnostics, &mut tree, track, &rows[at..end]);
         at = end;
-        table.sort_by_start(slice);
-        append(table, diagnostics, &mut tree, track, slice);
     }
     tree
 }
 
-/// All spans grouped by track, in file order, and the end of each track's group.
-fn rows_by_track(table: &Table) -> (Vec<Row>, Vec<usize>) {
+/// The rows that `is_kept` chooses, by track and then by start, the longest first; and the end of each track's group.
+pub(crate) fn sorted_by_track(table: &Table, is_kept: impl Fn(Row) -> bool) -> (Vec<Row>, Vec<usize>) {
     let mut ends = alloc::vec![0usize; table.tracks.all().len()];
-    for row in table.rows().filter(|&row| table.is_span(row)) {
+    for row in table.rows().filter(|&row| is_kept(row)) {
         ends[table.track_id(row).0 as usize] += 1;
     }
     let mut total = 0;
@@ -98,10 +96,15 @@ fn rows_by_track(table: &Table) -> (Vec<Row>, Vec<usize>) {
         total += count;
     }
     let mut rows = alloc::vec![Row::new(0); total];
-    for row in table.rows().filter(|&row| table.is_span(row)) {
+    for row in table.rows().filter(|&row| is_kept(row)) {
         let end = &mut ends[table.track_id(row).0 as usize];
         rows[*end] = row;
         *end += 1;
+    }
+    let mut at = 0;
+    for &end in &ends {
+        table.sort_by_start(&mut rows[at..end]);
+        at = end;
     }
     (rows, ends)
 }

@@ -131,10 +131,10 @@ fn of_chrome(table: &Table) -> &'static Rules {
 }
 
 /// Whether annotations of streams begin 1 ns earlier and end 1 ns later than PyTorch's events: Kineto's writer does so
-/// since times are in nanoseconds.
-pub(crate) fn widens_annotations(table: &Table) -> bool {
+/// since times are in nanoseconds; PyTorch's Python exporter does not.
+pub(crate) fn widens_annotations(table: &Table, is_python_export: bool) -> bool {
     let has = |key| table.metadata.text(key).is_some();
-    let is_others = has("recorder") || has(perfetto::SOURCE) || is_python_export(table);
+    let is_others = is_python_export || has("recorder") || has(perfetto::SOURCE);
     table.metadata.source == Source::Chrome && has("baseTimeNanoseconds") && !is_others
 }
 

@@ -2,6 +2,7 @@
 
 use crate::names::NameId;
 use crate::table::events::{Row, Table};
+use crate::table::tracks::Track;
 use crate::time;
 use crate::words::help;
 use alloc::string::String;
@@ -93,9 +94,8 @@ pub(super) fn since(origin: i64, ns: i64) -> Option<i64> {
     (ns != time::NONE).then(|| ns.saturating_sub(origin))
 }
 
-/// The device and the stream of an event of a device track.
-pub(super) fn place(table: &Table, row: Row) -> Option<(i64, i64)> {
-    let track = table.track(row);
+/// The device and the stream of a device track.
+pub(super) fn place(table: &Table, track: Track) -> Option<(i64, i64)> {
     let id = |id: NameId| table.names.get(id).parse().ok();
     track.on_device.then(|| Some((id(track.pid)?, id(track.tid)?))).flatten()
 }

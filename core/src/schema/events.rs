@@ -3,15 +3,12 @@
 use super::column::{Data, Field, number, place, since};
 use super::steps::StepOf;
 use super::{Schema, Source};
-use crate::rows::quote;
 use crate::table::events::{Row, Table};
-use crate::table::fields::Value;
 use crate::table::layout::{Key, Place};
 use crate::trace::Trace;
-use crate::tree::{Position, Tree};
-use crate::write::chrome::value_json;
+use crate::tree::{Position, Tree, sorted_by_track};
+use crate::write::chrome::fields_json;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -72,7 +69,7 @@ impl<'t> Events<'t> {
         let wants_tree = [PARENT, DEPTH, SELF].into_iter().any(wants);
         Events {
             trace,
-            rows: sorted(table),
+            rows: sorted_by_track(table, |_| true).0,
             steps: StepOf::new(table),
             positions: if wants_tree { positions(table, tree) } else { Vec::new() },
             depths: if wants(DEPTH) { depths(tree) } else { Vec::new() },
@@ -94,8 +91,8 @@ impl<'t> Events<'t> {
             11 => self.steps.event(self.trace, row),
             12 => table.int(row, Key::Correlation),
             13 => table.int(row, Key::ExternalId),
-            14 => place(table, row).map(|place| place.0),
-            _ => place(table, row).map(|place| place.1),
+            14 => place(table, table.track(row)).map(|place| place.0),
+            _ => place(table, table.track(row)).map(|place| place.1),
         }
     }
 }
@@ -117,28 +114,6 @@ impl Source for Events<'_> {
             int => Data::Ints(rows.map(|row| self.int(int, row)).collect()),
         }
     }
-}
-
-/// Returns every event, by track and then by start, the longest first.
-fn sorted(table: &Table) -> Vec<Row> {
-    let mut ends = vec![0usize; table.tracks.all().len() + 1];
-    for row in table.rows() {
-        ends[table.track_id(row).0 as usize + 1] += 1;
-    }
-    for at in 1..ends.len() {
-        ends[at] += ends[at - 1];
-    }
-    let mut rows = vec![Row::new(0); table.len()];
-    let mut next = ends.clone();
-    for row in table.rows() {
-        let at = &mut next[table.track_id(row).0 as usize];
-        rows[*at] = row;
-        *at += 1;
-    }
-    for track in ends.windows(2) {
-        table.sort_by_start(&mut rows[track[0]..track[1]]);
-    }
-    rows
 }
 
 fn positions(table: &Table, tree: &Tree) -> Vec<Option<Position>> {
@@ -168,14 +143,6 @@ fn phase(ph: u8) -> Option<String> {
 
 /// Returns the arguments as a JSON object; `None` without arguments.
 fn arguments(table: &Table, row: Row) -> Option<String> {
-    let mut text = String::new();
-    for (field, value) in table.all_fields(row).filter(|field| field.0.place == Place::Args) {
-        text.push(if text.is_empty() { '{' } else { ',' });
-        text.push_str(&member(table.names.get(field.key), value));
-    }
-    (!text.is_empty()).then(|| text + "}")
-}
-
-fn member(key: &str, value: Value<'_>) -> String {
-    format!("{}:{}", quote(key), value_json(value))
+    let arguments = table.all_fields(row).filter(|field| field.0.place == Place::Args);
+    Some(fields_json(table, arguments)).filter(|text| !text.is_empty())
 }

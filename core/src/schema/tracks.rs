@@ -1,9 +1,8 @@
 //! The table `tracks`.
 
-use super::column::{Data, Field};
+use super::column::{Data, Field, place};
 use super::{Schema, Source};
 use crate::analysis::timeline::lane_names::LaneNames;
-use crate::names::NameId;
 use crate::table::tracks::{Track, plain};
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
@@ -54,11 +53,10 @@ impl Source for Tracks<'_> {
     fn read(&self, column: usize, rows: Range<usize>) -> Data {
         let table = &self.trace.table;
         let tracks = table.tracks.all()[rows.clone()].iter().copied();
-        let number = |id: NameId| table.names.get(id).parse().ok();
         match column {
             0 => Data::Ints(rows.map(|at| i64::try_from(at).ok()).collect()),
-            5 => Data::Ints(tracks.map(|track| number(track.pid).filter(|_| track.on_device)).collect()),
-            6 => Data::Ints(tracks.map(|track| number(track.tid).filter(|_| track.on_device)).collect()),
+            5 => Data::Ints(tracks.map(|track| place(table, track).map(|place| place.0)).collect()),
+            6 => Data::Ints(tracks.map(|track| place(table, track).map(|place| place.1)).collect()),
             text => Data::Texts(tracks.map(|track| Some(self.text(text, track))).collect()),
         }
     }

@@ -8,11 +8,13 @@ use crate::rows::quote;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
-use crate::table::layout::Place;
+use crate::table::layout::{Field, Place};
 use crate::table::metadata::Source;
 use crate::table::tracks::Track;
 use crate::time;
+use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt::{Result, Write};
 
 /// The object that a key belongs to.
@@ -281,6 +283,15 @@ pub(super) fn category_text(table: &Table, row: Row) -> Option<&str> {
 fn quoted_key(rewrite: &mut impl Rewrite, of: KeyOf, key: &str) -> String {
     let changed = rewrite.key(of, key);
     quote(changed.as_deref().unwrap_or(key))
+}
+
+/// Formats fields as a JSON object; empty without fields.
+pub(crate) fn fields_json<'t>(table: &Table, fields: impl Iterator<Item = (&'t Field, Value<'t>)>) -> String {
+    let member = |(field, value): (&Field, Value<'_>)| {
+        format!("{}:{}", quote(table.names.get(field.key)), value_json(value))
+    };
+    let members: Vec<String> = fields.map(member).collect();
+    if members.is_empty() { String::new() } else { format!("{{{}}}", members.join(",")) }
 }
 
 /// Formats a field's value as JSON.

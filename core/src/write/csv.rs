@@ -1,13 +1,11 @@
 //! Writes events as lines of CSV (RFC 4180): times in ns, fields as one JSON object.
 
-use super::chrome::value_json;
-use crate::rows::{csv_field, quote};
+use super::chrome::fields_json;
+use crate::rows::csv_field;
 use crate::table::events::{Row, Table};
 use crate::table::tracks;
 use crate::time;
-use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::fmt::Write;
 
 /// The header line.
@@ -18,11 +16,6 @@ pub(crate) fn event(table: &Table, row: Row, out: &mut String) {
     let time = |ns: i64| if ns == time::NONE { String::new() } else { ns.to_string() };
     let track = table.track(row);
     let ph = table.ph(row);
-    let fields: Vec<String> = table
-        .all_fields(row)
-        .map(|(field, value)| format!("{}:{}", quote(table.names.get(field.key)), value_json(value)))
-        .collect();
-    let fields = if fields.is_empty() { String::new() } else { format!("{{{}}}", fields.join(",")) };
     let _ = write!(
         out,
         "{},{},{},{},{},{},{},{},{}\r\n",
@@ -34,6 +27,6 @@ pub(crate) fn event(table: &Table, row: Row, out: &mut String) {
         csv_field(table.name(row)),
         csv_field(tracks::plain(&table.names, track.pid)),
         csv_field(tracks::plain(&table.names, track.tid)),
-        csv_field(&fields)
+        csv_field(&fields_json(table, table.all_fields(row)))
     );
 }

@@ -80,10 +80,7 @@ pub struct Memory {
 pub(crate) fn device_of(table: &Table, row: Row) -> (DeviceType, i64) {
     let device = DeviceType::of_event(table, row).unwrap_or_default();
     let id = table.int(row, Key::DeviceId).or_else(|| table.int(row, Key::Device)).unwrap_or(0);
-    match device {
-        DeviceType::Cpu | DeviceType::MklDnn | DeviceType::IdeepCpu => (DeviceType::Cpu, 0),
-        device => (device, id),
-    }
+    if device.is_host() { (DeviceType::Cpu, 0) } else { (device, id) }
 }
 
 pub(super) fn device_name((device, id): (DeviceType, i64)) -> String {

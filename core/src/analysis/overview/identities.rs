@@ -117,9 +117,8 @@ fn kernels(trace: &Trace, events: &FunctionEvents) -> Identity {
         |work: Row| table.category(work).is_device_work() && !hidden.contains(&table.name_id(work));
     let linked = trace.links.op_of.iter().filter(|p| is_event(p.0));
     let kernels: i64 = linked.map(|p| table.dur(p.0).max(0)).sum();
-    // The profiler's overhead has the kernels of the operator that it is in.
-    let is_overhead = |event| table.category(events.row(event)) == Category::Overhead;
-    let cpu = events.events().filter(|&event| events.kind(event) != Kind::Device && !is_overhead(event));
+    let is_counted = |event| events.kind(event) != Kind::Device && !events.is_overhead(table, event);
+    let cpu = events.events().filter(|&event| is_counted(event));
     let device: i64 = cpu.map(|event| events.self_device_time_total_ns(event)).sum();
     let name = "self device time of operators + time dropped by torch = time of their kernels";
     equal(name, device + events.dropped_device_ns, kernels)

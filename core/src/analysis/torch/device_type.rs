@@ -60,6 +60,11 @@ device_types! {
 }
 
 impl DeviceType {
+    /// Whether it is memory of the host.
+    pub(crate) const fn is_host(self) -> bool {
+        matches!(self, DeviceType::Cpu | DeviceType::MklDnn | DeviceType::IdeepCpu)
+    }
+
     /// Returns the device type of a memory event: the host if the event has none, `None` if it is unknown.
     pub(crate) fn of_event(table: &Table, row: Row) -> Option<DeviceType> {
         match table.field(row, Key::DeviceType) {

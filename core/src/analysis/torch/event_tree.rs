@@ -23,7 +23,7 @@ use crate::table::layout::Key;
 use crate::table::tracks::TrackId;
 use crate::time;
 use crate::trace::Trace;
-use crate::versions::{margin_ns, widens_annotations};
+use crate::versions::margin_ns;
 use alloc::collections::BinaryHeap;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -83,8 +83,8 @@ impl EventTree {
         };
         let causes = Causes::new(table, &rows);
         let parents = replay(trace, &rows, track, |row| causes.of(table, row));
-        let (rows, parents) = without_device_roots(table, rows, &parents);
-        EventTree::of(table, rows, parents)
+        let (rows, parents) = without_device_roots(table, &rows, &parents);
+        EventTree::of(trace, rows, parents)
     }
 
     /// Builds the tree of what a program did, without the calls of the runtime and what they caused.
@@ -92,12 +92,12 @@ impl EventTree {
         let table = &trace.table;
         let rows = sorted(table, |&row| is_of_program(table, row));
         let parents = replay(trace, &rows, |row| table.track_id(row), |_| Place::Nested);
-        EventTree::of(table, rows, parents)
+        EventTree::of(trace, rows, parents)
     }
 
-    fn of(table: &Table, rows: Vec<Row>, parents: Vec<Option<Node>>) -> EventTree {
-        let (children, overloads) = (Children::new(&parents), Overloads::of(table));
-        EventTree { rows, parents, overloads, has_wide_annotations: widens_annotations(table), children }
+    fn of(trace: &Trace, rows: Vec<Row>, parents: Vec<Option<Node>>) -> EventTree {
+        let (children, overloads) = (Children::new(&parents), Overloads::of(&trace.table));
+        EventTree { rows, parents, overloads, has_wide_annotations: trace.has_wide_annotations, children }
     }
 
     /// Returns the number of nodes.
@@ -186,7 +186,7 @@ fn replay(
 /// Removes the nodes of devices without a parent, and all nodes below them, as PyTorch does.
 fn without_device_roots(
     table: &Table,
-    mut rows: Vec<Row>,
+    rows: &[Row],
     parents: &[Option<Node>],
 ) -> (Vec<Row>, Vec<Option<Node>>) {
     let mut kept: Vec<Node> = Vec::new();
@@ -202,12 +202,7 @@ fn without_device_roots(
     }
     let new_parent = |node: &Node| parents[node.index()].and_then(|parent| moved[parent.index()]);
     let parents = kept.iter().map(new_parent).collect();
-    let mut at = 0;
-    rows.retain(|_| {
-        at += 1;
-        moved[at - 1].is_some()
-    });
-    (rows, parents)
+    (kept.iter().map(|node| rows[node.index()]).collect(), parents)
 }
 
 /// Whether an event is of a device: its work, an annotation of a stream, or an allocation of its memory.
@@ -216,9 +211,7 @@ fn is_of_device(table: &Table, row: Row) -> bool {
     if category != Category::CpuInstant {
         return category.is_on_device();
     }
-    let device = DeviceType::of_event(table, row);
-    device
-        .is_some_and(|device| !matches!(device, DeviceType::Cpu | DeviceType::MklDnn | DeviceType::IdeepCpu))
+    DeviceType::of_event(table, row).is_some_and(|device| !device.is_host())
 }
 
 /// Where a node is in the tree.

@@ -206,9 +206,13 @@ impl FunctionEvents {
 
     /// Returns the track of an event. PyTorch assigns the profiler's overhead to the thread that started the profiler.
     pub(crate) fn track(&self, table: &Table, event: FunctionEvent) -> TrackId {
-        let row = self.row(event);
-        let moved = self.overhead_track.filter(|_| table.category(row) == Category::Overhead);
-        moved.unwrap_or(table.track_id(row))
+        let moved = self.overhead_track.filter(|_| self.is_overhead(table, event));
+        moved.unwrap_or(table.track_id(self.row(event)))
+    }
+
+    /// Whether the event is the profiler's own overhead, which has the kernels of the operator that it is in.
+    pub(crate) fn is_overhead(&self, table: &Table, event: FunctionEvent) -> bool {
+        self.overhead_track.is_some() && table.category(self.row(event)) == Category::Overhead
     }
 
     /// Returns the lane of the event's tree: its track. For legacy records it is the thread regardless of the process,
@@ -330,9 +334,8 @@ impl FunctionEvents {
     /// Returns the row whose device work is the event's: that of the last child that was merged into it, or its own; for
     /// overhead that of the operator that it is in.
     pub(super) fn row_of_kernels(&self, table: &Table, event: FunctionEvent) -> Row {
-        let is_overhead =
-            self.overhead_track.is_some() && table.category(self.row(event)) == Category::Overhead;
-        let row = self.row(self.parent(event).filter(|_| is_overhead).unwrap_or(event));
+        let operator = self.parent(event).filter(|_| self.is_overhead(table, event));
+        let row = self.row(operator.unwrap_or(event));
         self.merged.get((i64::from(row), 0)).map_or(row, |child| Row::new(child as usize))
     }
 

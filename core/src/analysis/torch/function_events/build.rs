@@ -10,7 +10,6 @@ use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
-use crate::versions;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -36,7 +35,7 @@ impl<'a> Builder<'a> {
             source: table.metadata.source,
             trace_start_ns: table.base_ns().saturating_add(trace.start_ns),
             python_rows: trace.rules.python_rows,
-            has_wide_annotations: versions::widens_annotations(table),
+            has_wide_annotations: trace.has_wide_annotations,
             with_flops: table.metadata.flag("with_flops").unwrap_or(false),
             profile_memory: table.metadata.flag("profile_memory").unwrap_or(false),
             ..FunctionEvents::default()
@@ -317,7 +316,7 @@ impl RunningBytes {
 pub(super) fn record_bytes(table: &Table, row: Row) -> Bytes {
     let bytes = table.bytes(row, Key::Bytes);
     match DeviceType::of_event(table, row) {
-        Some(DeviceType::Cpu | DeviceType::MklDnn | DeviceType::IdeepCpu) => Bytes { cpu: bytes, device: 0 },
+        Some(device) if device.is_host() => Bytes { cpu: bytes, device: 0 },
         Some(DeviceType::Cuda | DeviceType::Hip | DeviceType::Xpu | DeviceType::PrivateUse1) => {
             Bytes { cpu: 0, device: bytes }
         }

@@ -208,12 +208,7 @@ impl Builder<'_> {
 
     /// Gives the profiler's overhead the kernels of the operator that it is in: PyTorch gives it the operator's id.
     fn copy_to_overhead(&self, kernels: &mut Kernels) {
-        if self.out.overhead_track.is_none() {
-            return;
-        }
-        let is_overhead =
-            |event: &FunctionEvent| self.table.category(self.out.row(*event)) == Category::Overhead;
-        for event in self.out.events().filter(is_overhead) {
+        for event in self.out.events().filter(|&event| self.out.is_overhead(self.table, event)) {
             if let Some(parent) = self.out.parent(event) {
                 kernels.copy(parent, event);
             }
