@@ -327,7 +327,9 @@ fn hundreds_of_ends_that_were_lost_do_not_change_other_durations() {
     }
     drop(outer);
     let recording = stop(&mut profiler);
-    assert!(recording.statistics.dropped > 100_000);
+    let dropped = recording.statistics.dropped;
+    // How many are lost depends on how fast the machine writes.
+    assert!(dropped > 1_000, "{dropped}");
     let trace = recording.trace().expect("a trace");
     let is_marked = |row| {
         ["finished", "begun"].iter().any(|key| trace.table.field_named(row, Place::Args, key).is_some())
