@@ -10,26 +10,48 @@
 //! What must change together: a column and its values (one list per file), [`VERSION`], and the page of the documentation,
 //! which a test writes.
 
-pub mod column;
+mod answer;
+mod collectives;
+mod column;
+mod counters;
 mod events;
+mod gaps;
+mod kernels;
 mod launches;
+mod memory;
+mod ops;
+mod reports;
 mod steps;
 mod tracks;
 
 use crate::trace::Trace;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use column::Field;
+use column::Wanted;
 use core::ops::Range;
 
-pub use column::{Data, FieldType};
+pub use column::{Data, Entries, Field, FieldType};
 
 /// The version of the schema. A table or a column that is added does not change it; one that is removed or has another
 /// meaning does.
 pub const VERSION: u32 = 1;
 
 /// Every table, in the order of the documentation.
-pub const TABLES: [&Schema; 4] = [&events::SCHEMA, &tracks::SCHEMA, &launches::SCHEMA, &steps::SCHEMA];
+pub const TABLES: [&Schema; 13] = [
+    &events::SCHEMA,
+    &tracks::SCHEMA,
+    &ops::SCHEMA,
+    &kernels::SCHEMA,
+    &launches::SCHEMA,
+    &collectives::SCHEMA,
+    &steps::SCHEMA,
+    &gaps::SCHEMA,
+    &memory::SCHEMA,
+    &counters::SCHEMA,
+    &reports::FINDINGS,
+    &reports::DIAGNOSTICS,
+    &reports::TRACES,
+];
 
 /// A table: its name, its columns, and how its values are computed.
 #[derive(Debug)]
@@ -39,11 +61,10 @@ pub struct Schema {
     pub name: &'static str,
     /// What a row is, in one sentence.
     pub about: &'static str,
-    /// The columns.
-    pub fields: &'static [Field],
     /// The columns by which the rows are sorted.
     pub sorted_by: &'static [&'static str],
-    source: for<'t> fn(&'t Trace, &[usize]) -> Box<dyn Source + 't>,
+    fields: fn() -> Vec<Field>,
+    source: for<'t> fn(&'t Trace, &Wanted) -> Box<dyn Source + 't>,
 }
 
 /// The rows of a table of one trace, with the columns that were requested.
@@ -66,19 +87,25 @@ impl Schema {
         TABLES.into_iter().find(|schema| schema.name == name)
     }
 
-    /// Returns the index of a column.
-    pub fn column(&self, name: &str) -> Option<usize> {
-        self.fields.iter().position(|field| field.name == name)
+    /// Returns the columns.
+    pub fn fields(&self) -> Vec<Field> {
+        (self.fields)()
     }
 
-    /// Opens the table of a trace for these columns. What only other columns need is not computed.
+    /// Returns the index of a column.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.fields().iter().position(|field| field.name == name)
+    }
+
+    /// Opens the table of a trace for these columns, by their indexes in [`fields`](Self::fields). What only other columns
+    /// need is not computed; to read others returns unspecified values or panics.
     pub fn open<'t>(&self, trace: &'t Trace, columns: &[usize]) -> Box<dyn Source + 't> {
-        (self.source)(trace, columns)
+        let fields = self.fields();
+        (self.source)(trace, &Wanted(columns.iter().map(|&column| fields[column].name).collect()))
     }
 
     /// Opens the table of a trace with every column.
     pub fn open_all<'t>(&self, trace: &'t Trace) -> Box<dyn Source + 't> {
-        let all: Vec<usize> = (0..self.fields.len()).collect();
-        self.open(trace, &all)
+        (self.source)(trace, &Wanted(self.fields().iter().map(|field| field.name).collect()))
     }
 }

@@ -50,7 +50,7 @@ fn texts(trace: &Trace, data: &Data) -> Vec<Option<String>> {
             let text = |id: NameId| trace.table.names.get(id).to_owned();
             ids.iter().map(|id| id.map(text)).collect()
         }
-        Data::Words(words) => words.iter().map(|&word| Some(word.to_owned())).collect(),
+        Data::Words(words) => words.iter().map(|word| word.map(str::to_owned)).collect(),
         Data::Texts(texts) => texts.clone(),
         other => panic!("not texts: {other:?}"),
     }
@@ -73,21 +73,25 @@ fn numbers(rows: &Rows, key: &str) -> Vec<Option<i64>> {
 #[test]
 fn columns_are_documented_once_and_have_their_types() {
     for schema in TABLES {
-        let names: BTreeSet<&str> = schema.fields.iter().map(|field| field.name).collect();
-        assert_eq!(names.len(), schema.fields.len(), "{}", schema.name);
+        let fields = schema.fields();
+        let names: BTreeSet<&str> = fields.iter().map(|field| field.name).collect();
+        assert_eq!(names.len(), fields.len(), "{}", schema.name);
         assert!(schema.sorted_by.iter().all(|name| names.contains(name)), "{}", schema.name);
-        assert!(schema.fields.iter().all(|field| field.about.ends_with('.')), "{}", schema.name);
+        assert!(fields.iter().all(|field| field.about.contains('.')), "{}", schema.name);
     }
     for (path, trace) in traces() {
         for schema in TABLES {
             let source = schema.open_all(&trace);
-            for (at, field) in schema.fields.iter().enumerate() {
+            for (at, field) in schema.fields().iter().enumerate() {
                 let data = source.read(at, 0..source.len());
                 let what = format!("{} {} {}", path.display(), schema.name, field.name);
                 assert_eq!(data.len(), source.len(), "{what}");
                 let has_none = match (&data, field.kind) {
                     (Data::Ints(values), FieldType::Int) => values.contains(&None),
-                    (data, FieldType::Name | FieldType::Json) => texts(&trace, data).contains(&None),
+                    (Data::Floats(values), FieldType::Float) => values.contains(&None),
+                    (Data::Bools(values), FieldType::Bool) => values.contains(&None),
+                    (Data::Maps(values), FieldType::Map) => values.contains(&None),
+                    (data, FieldType::Name | FieldType::Text) => texts(&trace, data).contains(&None),
                     other => panic!("{what}: {other:?}"),
                 };
                 assert!(field.optional || !has_none, "{what} has no value in a row");
@@ -101,10 +105,11 @@ fn values_do_not_depend_on_pieces_and_on_other_columns() {
     for (path, trace) in traces() {
         for schema in TABLES {
             let all = schema.open_all(&trace);
-            for column in 0..schema.fields.len() {
+            for column in 0..schema.fields().len() {
                 let alone = schema.open(&trace, &[column]);
                 let whole = format!("{:?}", all.read(column, 0..all.len()));
-                assert_eq!(format!("{:?}", alone.read(column, 0..alone.len())), whole, "{}", path.display());
+                let is_same = format!("{:?}", alone.read(column, 0..alone.len())) == whole;
+                assert!(is_same, "{} {} {column}", path.display(), schema.name);
                 let cut = all.len() / 3;
                 let pieces = [0..cut, cut..cut, cut..all.len()].map(|rows| alone.read(column, rows));
                 assert_eq!(pieces.iter().map(Data::len).sum::<usize>(), all.len());
@@ -213,7 +218,10 @@ fn steps_equal_the_query() {
         let rows = trace.ask("steps", &Options::default()).expect("steps");
         let schema = table("steps");
         let source = schema.open_all(&trace);
-        for field in schema.fields.iter().map(|field| field.name).filter(|&name| name != "event") {
+        for field in
+            schema.fields().iter().filter(|field| field.kind == FieldType::Int && field.name != "event")
+        {
+            let field = field.name;
             let key = match field {
                 "ts_ns" => "start_ns",
                 "dur_ns" => "wall_ns",
@@ -265,14 +273,229 @@ fn arguments_are_those_of_the_file() {
     let trace = kinetoscope::files::open(&path).expect("a trace");
     let source = schema.open_all(&trace);
     let events = ints(schema, &*source, "event");
-    let arguments = texts(&trace, &read_all(schema, &*source, "args"));
+    let Data::Maps(arguments) = read_all(schema, &*source, "args") else { panic!("not a map") };
+    let columns = [
+        ("correlation", "correlation"),
+        ("External id", "external_id"),
+        ("device", "device"),
+        ("stream", "stream"),
+    ]
+    .map(|(key, column)| (key, ints(schema, &*source, column)));
     let names = texts(&trace, &read_all(schema, &*source, "name"));
-    for ((event, arguments), name) in events.into_iter().zip(arguments).zip(names) {
+    for (at, (event, name)) in events.into_iter().zip(names).enumerate() {
         let expected = &file["traceEvents"][event.expect("a number") as usize];
         assert_eq!(name.as_deref(), expected["name"].as_str());
-        let ours = arguments.map_or(Value::Null, |text| serde_json::from_str(&text).expect("JSON"));
-        let theirs =
-            expected.get("args").filter(|args| args.as_object().is_some_and(|args| !args.is_empty()));
-        assert_eq!(&ours, theirs.unwrap_or(&Value::Null), "{expected}");
+        let mut ours: BTreeMap<String, String> = arguments[at]
+            .iter()
+            .flatten()
+            .map(|(key, text)| (trace.table.names.get(*key).to_owned(), text.clone()))
+            .collect();
+        let theirs = expected.get("args").and_then(Value::as_object).into_iter().flatten();
+        let theirs: BTreeMap<String, String> = theirs
+            .map(|(key, value)| {
+                (key.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+            })
+            .collect();
+        for (key, values) in &columns {
+            if let Some(value) = values[at].filter(|_| theirs.contains_key(*key)) {
+                assert!(ours.insert((*key).to_owned(), value.to_string()).is_none(), "{key} is there twice");
+            }
+        }
+        let plain = |map: BTreeMap<String, String>| {
+            map.into_iter().map(|(key, text)| (key, text.replace(' ', ""))).collect::<BTreeMap<_, _>>()
+        };
+        assert_eq!(plain(ours), plain(theirs), "{expected}");
+    }
+}
+
+#[test]
+fn operators_add_up_to_key_averages() {
+    const SUMS: [&str; 9] = [
+        "cpu_time_total_ns",
+        "self_cpu_time_total_ns",
+        "device_time_total_ns",
+        "self_device_time_total_ns",
+        "cpu_memory_usage_bytes",
+        "self_cpu_memory_usage_bytes",
+        "device_memory_usage_bytes",
+        "self_device_memory_usage_bytes",
+        "flops",
+    ];
+    let (schema, mut compared) = (table("ops"), 0);
+    for (path, trace) in traces() {
+        let rows = trace.ask("ops", &Options::default()).expect("ops");
+        let source = schema.open_all(&trace);
+        let text = |column: &str| texts(&trace, &read_all(schema, &*source, column));
+        let (names, devices) = (text("name"), text("device_type"));
+        let bools = |column: &str| match read_all(schema, &*source, column) {
+            Data::Bools(values) => values,
+            other => panic!("{other:?}"),
+        };
+        let (annotations, counted) = (bools("is_user_annotation"), bools("is_counted"));
+        let columns = SUMS.map(|column| ints(schema, &*source, column));
+        let mut sums: BTreeMap<(String, String, bool), [i64; 10]> = BTreeMap::new();
+        for at in (0..source.len()).filter(|&at| counted[at] == Some(true)) {
+            let key = (
+                names[at].clone().expect("a name"),
+                devices[at].clone().expect("a type"),
+                annotations[at].expect("a value"),
+            );
+            let sum = sums.entry(key).or_default();
+            sum[9] += 1;
+            for (sum, column) in sum.iter_mut().zip(&columns) {
+                *sum += column[at].expect("a value");
+            }
+        }
+        let text = |cell: &Cell| if let Cell::Text(text) = cell { text.clone() } else { panic!("{cell:?}") };
+        let keys =
+            cells(&rows, "name").into_iter().map(text).zip(cells(&rows, "device_type").into_iter().map(text));
+        let keys =
+            keys.zip(cells(&rows, "is_user_annotation").into_iter().map(|cell| *cell == Cell::Bool(true)));
+        let expected: Vec<Vec<Option<i64>>> =
+            SUMS.iter().copied().chain(["count"]).map(|key| numbers(&rows, key)).collect();
+        assert_eq!(sums.len(), rows.rows.len(), "{}", path.display());
+        for (at, ((name, device), is_annotation)) in keys.enumerate() {
+            let ours = sums[&(name.clone(), device, is_annotation)];
+            for (ours, theirs) in ours.iter().zip(&expected) {
+                assert_eq!(Some(*ours), theirs[at], "{} {name}", path.display());
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 1_000, "{compared} averages");
+}
+
+#[test]
+fn kernels_add_up_to_the_query() {
+    let (schema, mut compared) = (table("kernels"), 0);
+    for (path, trace) in traces() {
+        let rows = trace.ask("kernels", &Options::default()).expect("kernels");
+        let source = schema.open_all(&trace);
+        let text = |column: &str| texts(&trace, &read_all(schema, &*source, column));
+        let (names, classes) = (text("name"), text("class"));
+        let (durations, bytes) = (ints(schema, &*source, "dur_ns"), ints(schema, &*source, "bytes"));
+        let mut sums: BTreeMap<(MaybeText, MaybeText), (i64, i64, i64)> = BTreeMap::new();
+        for at in 0..source.len() {
+            let sum = sums.entry((names[at].clone(), classes[at].clone())).or_default();
+            *sum = (sum.0 + 1, sum.1 + durations[at].expect("a duration"), sum.2 + bytes[at].unwrap_or(0));
+        }
+        let text = |cell: &Cell| if let Cell::Text(text) = cell { Some(text.clone()) } else { None };
+        let keys =
+            cells(&rows, "name").into_iter().map(text).zip(cells(&rows, "class").into_iter().map(text));
+        let counts =
+            numbers(&rows, "count").into_iter().zip(numbers(&rows, "sum_ns")).zip(numbers(&rows, "bytes"));
+        let expected: BTreeMap<_, _> = keys
+            .zip(counts)
+            .map(|(key, ((count, sum), bytes))| {
+                (key, (count.expect("a count"), sum.expect("a sum"), bytes.unwrap_or(0)))
+            })
+            .collect();
+        compared += expected.len();
+        assert_eq!(sums, expected, "{}", path.display());
+    }
+    assert!(compared > 50, "{compared} kernels");
+}
+
+/// A text that can be missing.
+type MaybeText = Option<String>;
+
+#[test]
+fn gaps_add_up_to_the_idle_time() {
+    let (schema, mut compared) = (table("gaps"), 0);
+    for (path, trace) in traces() {
+        let source = schema.open_all(&trace);
+        let text = |column: &str| texts(&trace, &read_all(schema, &*source, column));
+        let (levels, devices, causes) = (text("level"), text("device"), text("cause"));
+        let durations = ints(schema, &*source, "dur_ns");
+        let mut sums: BTreeMap<(MaybeText, MaybeText), i64> = BTreeMap::new();
+        for at in (0..source.len()).filter(|&at| levels[at].as_deref() == Some("device")) {
+            *sums.entry((devices[at].clone(), causes[at].clone())).or_default() +=
+                durations[at].expect("a duration");
+        }
+        let rows = trace.ask("idle", &Options::default()).expect("idle");
+        let text = |cell: &Cell| if let Cell::Text(text) = cell { Some(text.clone()) } else { None };
+        let keys =
+            cells(&rows, "device").into_iter().map(text).zip(cells(&rows, "cause").into_iter().map(text));
+        let expected: BTreeMap<_, _> =
+            keys.zip(numbers(&rows, "time_ns").into_iter().map(|ns| ns.expect("a time"))).collect();
+        compared += expected.len();
+        assert_eq!(sums, expected, "{}", path.display());
+    }
+    assert!(compared > 20, "{compared} causes");
+}
+
+#[test]
+fn values_of_counters_and_memory_are_those_of_the_queries() {
+    let (mut points, mut allocations) = (0, 0);
+    for (path, trace) in traces() {
+        let (schema, rows) =
+            (table("counters"), trace.ask("counters", &Options::default()).expect("counters"));
+        let source = schema.open_all(&trace);
+        let numbers_of = ints(schema, &*source, "counter");
+        for (counter, count) in numbers(&rows, "points").into_iter().enumerate() {
+            let own = numbers_of.iter().filter(|&&number| number == i64::try_from(counter).ok()).count();
+            assert_eq!(i64::try_from(own).ok(), count, "{}", path.display());
+            points += own;
+        }
+        let (schema, rows) = (table("memory"), trace.ask("memory", &Options::default()).expect("memory"));
+        let source = schema.open_all(&trace);
+        let text = |column: &str| texts(&trace, &read_all(schema, &*source, column));
+        let (kinds, devices, bytes) = (text("kind"), text("device"), ints(schema, &*source, "bytes"));
+        let text = |cell: &Cell| if let Cell::Text(text) = cell { Some(text.clone()) } else { None };
+        let (row_kinds, row_devices) = (cells(&rows, "kind"), cells(&rows, "device"));
+        let (gained, peaks) = (numbers(&rows, "allocated_bytes"), numbers(&rows, "peak_bytes"));
+        let totals = ints(schema, &*source, "allocated_bytes");
+        for at in (0..rows.rows.len()).filter(|&at| text(row_kinds[at]).as_deref() == Some("device")) {
+            let device = text(row_devices[at]);
+            let own = |at: &usize| devices[*at] == device && kinds[*at].as_deref() != Some("out_of_memory");
+            let allocated =
+                (0..source.len()).filter(own).filter_map(|at| bytes[at]).filter(|&bytes| bytes > 0);
+            assert_eq!(Some(allocated.sum()), gained[at], "{}", path.display());
+            let peak = (0..source.len()).filter(own).filter_map(|at| totals[at]).max();
+            // What was allocated before the recording can be more than all that follows.
+            assert!(peak <= peaks[at], "{}", path.display());
+            allocations += (0..source.len()).filter(own).count();
+        }
+    }
+    assert!(points > 1_000 && allocations > 500, "{points} points, {allocations} allocations");
+}
+
+#[test]
+fn answers_of_queries_are_tables() {
+    for (path, trace) in traces() {
+        for (name, query) in [("collectives", "collectives"), ("diagnostics", "check"), ("traces", "info")] {
+            let (schema, rows) = (table(name), trace.ask(query, &Options::default()).expect("an answer"));
+            let source = schema.open_all(&trace);
+            assert_eq!(source.len(), rows.rows.len(), "{} {name}", path.display());
+            let renamed = [
+                ("ts_ns", "start_ns"),
+                ("process_group", "group"),
+                ("left_value", "left"),
+                ("right_value", "right"),
+            ];
+            for field in schema.fields().iter().filter(|field| field.kind == FieldType::Int) {
+                let other = renamed.iter().find(|pair| pair.0 == field.name && query != "info");
+                let key = other.map_or(field.name, |pair| pair.1);
+                if rows.columns.iter().any(|column| column.key == key) {
+                    let expected: Vec<Option<i64>> = cells(&rows, key)
+                        .into_iter()
+                        .map(|cell| match cell {
+                            Cell::Int(n) | Cell::Ns(n) | Cell::Bytes(n) | Cell::UnixNs(n) => Some(*n),
+                            _ => None,
+                        })
+                        .collect();
+                    assert_eq!(ints(schema, &*source, field.name), expected, "{} {name}", path.display());
+                } else {
+                    assert!(["event", "step"].contains(&field.name), "{name} {}", field.name);
+                }
+            }
+        }
+        let schema = table("findings");
+        let source = schema.open_all(&trace);
+        let codes = texts(&trace, &read_all(schema, &*source, "code"));
+        let findings = kinetoscope_core::analysis::overview::summary::summary(&trace).findings;
+        let expected: Vec<_> =
+            findings.iter().map(|finding| Some(finding.code.as_str().to_owned())).collect();
+        assert_eq!(codes, expected, "{}", path.display());
     }
 }

@@ -15,7 +15,7 @@ pub mod launches;
 pub mod memory;
 pub mod memory_rows;
 pub(crate) mod names;
-mod owners;
+pub(crate) mod owners;
 pub(crate) mod ranges;
 pub(crate) mod roofline;
 pub(crate) mod sequence_rows;

@@ -1,54 +1,114 @@
 //! The table `events`: every event of the file, with its place in the call tree.
 
-use super::column::{Data, Field, number, place, since};
+use super::Schema;
+use super::column::{Column, Entries, Wanted, device, fields, number, opened, since, stream};
 use super::steps::StepOf;
-use super::{Schema, Source};
+use crate::names::NameId;
 use crate::table::events::{Row, Table};
+use crate::table::fields::Value;
 use crate::table::layout::{Key, Place};
+use crate::table::tracks::Track;
 use crate::trace::Trace;
 use crate::tree::{Position, Tree, sorted_by_track};
-use crate::write::chrome::fields_json;
-use alloc::boxed::Box;
+use crate::write::chrome::value_json;
+use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::Range;
 
-const PARENT: usize = 1;
-const DEPTH: usize = 2;
-const SELF: usize = 6;
-
-const FIELDS: [Field; 17] = [
-    Field::int("event", "The number of the event: its position among the objects of `traceEvents`."),
-    Field::int("parent", "The innermost span around it on its track: its number. Only of spans.").optional(),
-    Field::int("depth", "The number of spans around it on its track. Only of spans.").optional(),
-    Field::int("track", "The track: its number in `tracks`."),
-    Field::int("ts_ns", "The start.").optional(),
-    Field::int("dur_ns", "The duration. Only of spans.").optional(),
-    Field::int("self_ns", "The duration without that of the spans directly in it. Only of spans.").optional(),
-    Field::name(
-        "phase",
-        "The phase (`ph`) of Chrome's format, one letter. The B of a pair of B and E is the span, and its E a row without a duration.",
-    )
-    .optional(),
-    Field::name("category", "The category (`cat`) in the file.").optional(),
-    Field::name("kind", "The category in one vocabulary for all writers, such as `cpu_op` and `kernel`; else `other`."),
-    Field::name("name", "The name."),
-    Field::int("step", "The profiler step in which it began; of device work, in which it was launched.").optional(),
-    Field::int("correlation", "The id that a call and the device work that it started share.").optional(),
-    Field::int("external_id", "The id that an operator and the calls in it share (`External id`).").optional(),
-    Field::int("device", "The device, of events on streams.").optional(),
-    Field::int("stream", "The stream, of events on streams.").optional(),
-    Field::json("args", "All arguments, as in the file, those of other columns too.").optional(),
-];
+const PARENT: &str = "parent";
+const DEPTH: &str = "depth";
+const SELF: &str = "self_ns";
+const STEP: &str = "step";
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "events",
     about: "A row is an event of the file.",
-    fields: &FIELDS,
     sorted_by: &["track", "ts_ns"],
-    source: |trace, columns| Box::new(Events::new(trace, columns)),
+    fields: || fields(&columns()),
+    source: |trace, wanted| {
+        let events = Events::new(trace, wanted);
+        let len = events.rows.len();
+        opened(events, len, columns())
+    },
 };
+
+/// A column of the table.
+type Of<'t> = Column<Events<'t>>;
+
+fn columns<'t>() -> Vec<Of<'t>> {
+    vec![
+        Of::int("event", "The number of the event: its position among the objects of `traceEvents`.", |all, at| {
+            Some(number(all.rows[at]))
+        }),
+        Of::int(PARENT, "The innermost span around it on its track: its number. Only of spans.", |all, at| {
+            let tree = &all.trace.tree;
+            tree.parent(all.position(at)?).map(|parent| number(tree.row(parent)))
+        })
+        .optional(),
+        Of::int(DEPTH, "The number of spans around it on its track. Only of spans.", |all, at| {
+            Some(i64::from(all.depths[all.position(at)?.index()]))
+        })
+        .optional(),
+        Of::int("track", "The track: its number in `tracks`.", |all, at| {
+            Some(i64::from(all.table().track_id(all.rows[at]).0))
+        }),
+        Of::int("ts_ns", "The start.", |all, at| since(all.trace.start_ns, all.table().ts(all.rows[at])))
+            .optional(),
+        Of::int("dur_ns", "The duration. Only of spans.", |all, at| since(0, all.table().dur(all.rows[at])))
+            .optional(),
+        Of::int(SELF, "The duration without that of the spans directly in it. Only of spans.", |all, at| {
+            Some(all.self_ns[all.position(at)?.index()])
+        })
+        .optional(),
+        Of::label(
+            "phase",
+            "The phase (`ph`) of Chrome's format, one letter. The B of a pair of B and E is the span, and its E a row without a duration.",
+            |all, at| phase(all.table().ph(all.rows[at])),
+        )
+        .optional(),
+        Of::name("category", "The category (`cat`) in the file.", |all, at| {
+            all.table().layout(all.rows[at]).cat
+        })
+        .optional(),
+        Of::word(
+            "kind",
+            "The category in one vocabulary for all writers, such as `cpu_op` and `kernel`; else `other`.",
+            |all, at| Some(all.table().category(all.rows[at]).as_str()),
+        ),
+        Of::name("name", "The name.", |all, at| Some(all.table().name_id(all.rows[at]))),
+        Of::int(
+            STEP,
+            "The profiler step in which it began; of device work, in which it was launched.",
+            |all, at| all.steps.event(all.trace, all.rows[at]),
+        )
+        .optional(),
+        Of::int("correlation", "The id that a call and the device work that it started share.", |all, at| {
+            all.table().int(all.rows[at], Key::Correlation)
+        })
+        .optional(),
+        Of::int(
+            "external_id",
+            "The id that an operator and the calls in it share (`External id`).",
+            |all, at| all.table().int(all.rows[at], Key::ExternalId),
+        )
+        .optional(),
+        Of::int("device", "The device, of events on streams.", |all, at| {
+            device(all.table(), all.table().track(all.rows[at]))
+        })
+        .optional(),
+        Of::int("stream", "The stream, of events on streams.", |all, at| {
+            stream(all.table(), all.table().track(all.rows[at]))
+        })
+        .optional(),
+        Of::map(
+            "args",
+            "The other arguments by name: texts as they are, other values as JSON. Those with the value of another column are left out.",
+            |all, at| arguments(all.table(), all.rows[at]),
+        )
+        .optional(),
+    ]
+}
 
 struct Events<'t> {
     trace: &'t Trace,
@@ -63,56 +123,25 @@ struct Events<'t> {
 }
 
 impl<'t> Events<'t> {
-    fn new(trace: &'t Trace, columns: &[usize]) -> Events<'t> {
+    fn new(trace: &'t Trace, wanted: &Wanted) -> Events<'t> {
         let (table, tree) = (&trace.table, &trace.tree);
-        let wants = |column: usize| columns.contains(&column);
-        let wants_tree = [PARENT, DEPTH, SELF].into_iter().any(wants);
+        let wants_tree = wanted.any(&[PARENT, DEPTH, SELF]);
         Events {
             trace,
             rows: sorted_by_track(table, |_| true).0,
-            steps: StepOf::new(table),
+            steps: if wanted.any(&[STEP]) { StepOf::new(table) } else { StepOf::default() },
             positions: if wants_tree { positions(table, tree) } else { Vec::new() },
-            depths: if wants(DEPTH) { depths(tree) } else { Vec::new() },
-            self_ns: if wants(SELF) { self_times(table, tree) } else { Vec::new() },
+            depths: if wanted.any(&[DEPTH]) { depths(tree) } else { Vec::new() },
+            self_ns: if wanted.any(&[SELF]) { self_times(table, tree) } else { Vec::new() },
         }
     }
 
-    fn int(&self, column: usize, row: Row) -> Option<i64> {
-        let (table, tree) = (&self.trace.table, &self.trace.tree);
-        let position = || self.positions[row.index()];
-        match column {
-            0 => Some(number(row)),
-            PARENT => tree.parent(position()?).map(|parent| number(tree.row(parent))),
-            DEPTH => Some(i64::from(self.depths[position()?.index()])),
-            3 => Some(i64::from(table.track_id(row).0)),
-            4 => since(self.trace.start_ns, table.ts(row)),
-            5 => since(0, table.dur(row)),
-            SELF => Some(self.self_ns[position()?.index()]),
-            11 => self.steps.event(self.trace, row),
-            12 => table.int(row, Key::Correlation),
-            13 => table.int(row, Key::ExternalId),
-            14 => place(table, table.track(row)).map(|place| place.0),
-            _ => place(table, table.track(row)).map(|place| place.1),
-        }
-    }
-}
-
-impl Source for Events<'_> {
-    fn len(&self) -> usize {
-        self.rows.len()
+    fn table(&self) -> &'t Table {
+        &self.trace.table
     }
 
-    fn read(&self, column: usize, rows: Range<usize>) -> Data {
-        let table = &self.trace.table;
-        let rows = self.rows[rows].iter().copied();
-        match column {
-            7 => Data::Texts(rows.map(|row| phase(table.ph(row))).collect()),
-            8 => Data::Names(rows.map(|row| table.layout(row).cat).collect()),
-            9 => Data::Words(rows.map(|row| table.category(row).as_str()).collect()),
-            10 => Data::Names(rows.map(|row| Some(table.name_id(row))).collect()),
-            16 => Data::Texts(rows.map(|row| arguments(table, row)).collect()),
-            int => Data::Ints(rows.map(|row| self.int(int, row)).collect()),
-        }
+    fn position(&self, at: usize) -> Option<Position> {
+        self.positions[self.rows[at].index()]
     }
 }
 
@@ -141,8 +170,30 @@ fn phase(ph: u8) -> Option<String> {
     (ph != 0).then(|| String::from(char::from(ph)))
 }
 
-/// Returns the arguments as a JSON object; `None` without arguments.
-fn arguments(table: &Table, row: Row) -> Option<String> {
+/// Returns the arguments that no other column has; `None` if there are none.
+fn arguments(table: &Table, row: Row) -> Option<Entries> {
+    let track = table.track(row);
+    let rest = |(key, value): &(NameId, Value<'_>)| !is_column(table, track, *key, *value);
     let arguments = table.all_fields(row).filter(|field| field.0.place == Place::Args);
-    Some(fields_json(table, arguments)).filter(|text| !text.is_empty())
+    let entries: Entries = arguments
+        .map(|(field, value)| (field.key, value))
+        .filter(rest)
+        .map(|(key, value)| (key, text(value)))
+        .collect();
+    (!entries.is_empty()).then_some(entries)
+}
+
+/// Whether another column has the value of an argument.
+fn is_column(table: &Table, track: Track, key: NameId, value: Value<'_>) -> bool {
+    let Value::Int(number) = value else { return false };
+    match Key::of(table.names.get(key)) {
+        Some(Key::Correlation | Key::ExternalId) => true,
+        Some(Key::Device) => device(table, track) == Some(number),
+        Some(Key::Stream) => stream(table, track) == Some(number),
+        _ => false,
+    }
+}
+
+fn text(value: Value<'_>) -> String {
+    if let Value::Text(text) = value { text.to_owned() } else { value_json(value) }
 }

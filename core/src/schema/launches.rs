@@ -1,37 +1,24 @@
 //! The table `launches`.
 
-use super::column::{Data, Field, number, place};
+use super::Schema;
+use super::column::{Column, device, fields, number, opened, since, stream};
 use super::steps::StepOf;
-use super::{Schema, Source};
 use crate::analysis::device::launches::{Launch, launches};
 use crate::table::layout::Key;
 use crate::trace::Trace;
-use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::Range;
-
-const FIELDS: [Field; 10] = [
-    Field::int("work", "The kernel, copy or memset: its number in `events`."),
-    Field::int("call", "The call of the runtime or the driver that started it: its number in `events`."),
-    Field::int("op", "The operator that made the call: its number in `events`.").optional(),
-    Field::int("device", "The device that ran the work.").optional(),
-    Field::int("stream", "The stream of the work.").optional(),
-    Field::int("step", "The profiler step in which the call began.").optional(),
-    Field::int("correlation", "The id that the call and the work share.").optional(),
-    Field::int("call_ns", "The duration of the call."),
-    Field::int(
-        "delay_ns",
-        "The time from the end of the call to the start of the work; 0 if it starts earlier.",
-    ),
-    Field::int("work_ns", "The duration of the work."),
-];
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "launches",
     about: "A row is a kernel, copy or memset with the call that started it. Work without a call has no row.",
-    fields: &FIELDS,
     sorted_by: &["work"],
-    source: |trace, _| Box::new(All { trace, steps: StepOf::new(&trace.table), launches: launches(trace) }),
+    fields: || fields(&columns()),
+    source: |trace, _| {
+        let launches = launches(trace);
+        let len = launches.len();
+        opened(All { trace, steps: StepOf::new(&trace.table), launches }, len, columns())
+    },
 };
 
 struct All<'t> {
@@ -40,25 +27,48 @@ struct All<'t> {
     launches: Vec<Launch>,
 }
 
-impl Source for All<'_> {
-    fn len(&self) -> usize {
-        self.launches.len()
-    }
+/// A column of the table.
+type Of<'t> = Column<All<'t>>;
 
-    fn read(&self, column: usize, rows: Range<usize>) -> Data {
-        let table = &self.trace.table;
-        let value = |launch: &Launch| match column {
-            0 => Some(number(launch.work)),
-            1 => Some(number(launch.call)),
-            2 => self.trace.links.op(launch.work).map(number),
-            3 => place(table, table.track(launch.work)).map(|place| place.0),
-            4 => place(table, table.track(launch.work)).map(|place| place.1),
-            5 => self.steps.event(self.trace, launch.work),
-            6 => table.int(launch.work, Key::Correlation),
-            7 => Some(launch.call_ns),
-            8 => Some(launch.delay_ns),
-            _ => Some(launch.work_ns),
-        };
-        Data::Ints(self.launches[rows].iter().map(value).collect())
-    }
+fn columns<'t>() -> Vec<Of<'t>> {
+    vec![
+        Of::int("work", "The kernel, copy or memset: its number in `events`.", |all, at| {
+            Some(number(all.launches[at].work))
+        }),
+        Of::int(
+            "call",
+            "The call of the runtime or the driver that started it: its number in `events`.",
+            |all, at| Some(number(all.launches[at].call)),
+        ),
+        Of::int("op", "The operator that made the call: its number in `events`.", |all, at| {
+            all.trace.links.op(all.launches[at].work).map(number)
+        })
+        .optional(),
+        Of::int("device", "The device that ran the work.", |all, at| {
+            device(&all.trace.table, all.trace.table.track(all.launches[at].work))
+        })
+        .optional(),
+        Of::int("stream", "The stream of the work.", |all, at| {
+            stream(&all.trace.table, all.trace.table.track(all.launches[at].work))
+        })
+        .optional(),
+        Of::int("step", "The profiler step in which the call began.", |all, at| {
+            all.steps.event(all.trace, all.launches[at].work)
+        })
+        .optional(),
+        Of::int("correlation", "The id that the call and the work share.", |all, at| {
+            all.trace.table.int(all.launches[at].work, Key::Correlation)
+        })
+        .optional(),
+        Of::int("ts_ns", "The start of the call.", |all, at| {
+            since(all.trace.start_ns, all.trace.table.ts(all.launches[at].call))
+        }),
+        Of::int("call_ns", "The duration of the call.", |all, at| Some(all.launches[at].call_ns)),
+        Of::int(
+            "delay_ns",
+            "The time from the end of the call to the start of the work; 0 if it starts earlier.",
+            |all, at| Some(all.launches[at].delay_ns),
+        ),
+        Of::int("work_ns", "The duration of the work.", |all, at| Some(all.launches[at].work_ns)),
+    ]
 }

@@ -1,72 +1,93 @@
 //! The table `steps`, and the step of an event.
 
-use super::column::{Data, Field, number, since};
-use super::{Schema, Source};
+use super::Schema;
+use super::column::{Column, fields, number, opened, since};
 use crate::analysis::device::device_time::device_times;
 use crate::analysis::device::ranges::step_ranges;
-use crate::analysis::device::steps::{PARTS, Step, steps};
+use crate::analysis::device::steps::{Step, steps};
 use crate::analysis::intervals::Interval;
 use crate::table::events::{Row, Table};
 use crate::trace::Trace;
-use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::Range;
-
-/// The first of the columns that have the parts of a step, in the order of [`PARTS`].
-const FIRST_PART: usize = 7;
-
-const FIELDS: [Field; FIRST_PART + PARTS.len()] = [
-    Field::int("step", "The number of the step."),
-    Field::int("event", "The annotation of the step: its number in `events`."),
-    Field::int("ts_ns", "The start."),
-    Field::int("dur_ns", "The wall time. `kernel_ns` to `other_ns` add up to it."),
-    Field::int("device_busy_ns", "The time during which any device was busy."),
-    Field::int("device_sum_ns", "The sum of the durations of the device work launched in the step."),
-    Field::int("launched", "The number of device activities launched in the step."),
-    Field::int("kernel_ns", "The time during which compute kernels ran."),
-    Field::int("communication_ns", "The time during which communication kernels ran, and none of the above."),
-    Field::int("memcpy_ns", "The time during which copies ran, and none of the above."),
-    Field::int("memset_ns", "The time during which memsets ran, and none of the above."),
-    Field::int("runtime_ns", "The time in runtime or driver calls, and none of the above."),
-    Field::int("data_loader_ns", "The time in data loading, and none of the above."),
-    Field::int("cpu_op_ns", "The time in operators, and none of the above."),
-    Field::int("other_ns", "The remaining time."),
-];
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "steps",
     about: "A row is a profiler step.",
-    fields: &FIELDS,
     sorted_by: &["ts_ns"],
-    source: |trace, _| Box::new(Steps { origin: trace.start_ns, steps: steps(trace, &device_times(trace)) }),
+    fields: || fields(&columns()),
+    source: |trace, _| {
+        let steps = steps(trace, &device_times(trace));
+        let len = steps.len();
+        opened(Steps { trace, steps }, len, columns())
+    },
 };
 
-struct Steps {
-    origin: i64,
+struct Steps<'t> {
+    trace: &'t Trace,
     steps: Vec<Step>,
 }
 
-impl Source for Steps {
-    fn len(&self) -> usize {
-        self.steps.len()
-    }
-
-    fn read(&self, column: usize, rows: Range<usize>) -> Data {
-        let value = |step: &Step| match column {
-            0 => Some(step.number),
-            1 => Some(number(step.row)),
-            2 => since(self.origin, step.time.0),
-            3 => Some(step.time.1 - step.time.0),
-            4 => Some(step.device_busy_ns),
-            5 => Some(step.device_sum_ns),
-            6 => i64::try_from(step.kernels).ok(),
-            part => Some(step.parts_ns[part - FIRST_PART]),
-        };
-        Data::Ints(self.steps[rows].iter().map(value).collect())
+impl Steps<'_> {
+    /// Returns a part of a step, by its index in `analysis::device::steps::PARTS`.
+    fn part(&self, at: usize, part: usize) -> Option<i64> {
+        Some(self.steps[at].parts_ns[part])
     }
 }
 
+/// A column of the table.
+type Of<'t> = Column<Steps<'t>>;
+
+fn columns<'t>() -> Vec<Of<'t>> {
+    vec![
+        Of::int("step", "The number of the step.", |all, at| Some(all.steps[at].number)),
+        Of::int("event", "The annotation of the step: its number in `events`.", |all, at| {
+            Some(number(all.steps[at].row))
+        }),
+        Of::name("name", "The name of the annotation.", |all, at| {
+            Some(all.trace.table.name_id(all.steps[at].row))
+        }),
+        Of::int("ts_ns", "The start.", |all, at| since(all.trace.start_ns, all.steps[at].time.0)),
+        Of::int("dur_ns", "The wall time. `kernel_ns` to `other_ns` add up to it.", |all, at| {
+            let (start, end) = all.steps[at].time;
+            Some(end - start)
+        }),
+        Of::int("device_busy_ns", "The time during which any device was busy.", |all, at| {
+            Some(all.steps[at].device_busy_ns)
+        }),
+        Of::int(
+            "device_sum_ns",
+            "The sum of the durations of the device work launched in the step.",
+            |all, at| Some(all.steps[at].device_sum_ns),
+        ),
+        Of::int("launched", "The number of device activities launched in the step.", |all, at| {
+            i64::try_from(all.steps[at].kernels).ok()
+        }),
+        Of::int("kernel_ns", "The time during which compute kernels ran.", |all, at| all.part(at, 0)),
+        Of::int(
+            "communication_ns",
+            "The time during which communication kernels ran, and none of the above.",
+            |all, at| all.part(at, 1),
+        ),
+        Of::int("memcpy_ns", "The time during which copies ran, and none of the above.", |all, at| {
+            all.part(at, 2)
+        }),
+        Of::int("memset_ns", "The time during which memsets ran, and none of the above.", |all, at| {
+            all.part(at, 3)
+        }),
+        Of::int("runtime_ns", "The time in runtime or driver calls, and none of the above.", |all, at| {
+            all.part(at, 4)
+        }),
+        Of::int("data_loader_ns", "The time in data loading, and none of the above.", |all, at| {
+            all.part(at, 5)
+        }),
+        Of::int("cpu_op_ns", "The time in operators, and none of the above.", |all, at| all.part(at, 6)),
+        Of::int("other_ns", "The remaining time.", |all, at| all.part(at, 7)),
+    ]
+}
+
 /// The steps of a trace, to find that of a time.
+#[derive(Default)]
 pub(super) struct StepOf(Vec<(Interval, i64)>);
 
 impl StepOf {

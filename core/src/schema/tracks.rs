@@ -1,31 +1,23 @@
 //! The table `tracks`.
 
-use super::column::{Data, Field, place};
-use super::{Schema, Source};
+use super::Schema;
+use super::column::{Column, device, fields, opened, stream};
 use crate::analysis::timeline::lane_names::LaneNames;
 use crate::table::tracks::{Track, plain};
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
-use alloc::boxed::Box;
-use alloc::string::String;
-use core::ops::Range;
-
-const FIELDS: [Field; 7] = [
-    Field::int("track", "The number of the track, as `tiles` and the table `events` have it."),
-    Field::name("pid", "The pid in the file: a process, or the number of a device."),
-    Field::name("tid", "The tid in the file: a thread, or the number of a stream."),
-    Field::name("process", "The name of the process or device."),
-    Field::name("thread", "The name of the thread or stream."),
-    Field::int("device", "The device, if the track is a stream.").optional(),
-    Field::int("stream", "The stream, if the track is one.").optional(),
-];
+use alloc::vec;
+use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "tracks",
     about: "A row is a thread or a stream: the pid and the tid that events have in common.",
-    fields: &FIELDS,
     sorted_by: &["track"],
-    source: |trace, _| Box::new(Tracks { trace, names: LaneNames::new(trace) }),
+    fields: || fields(&columns()),
+    source: |trace, _| {
+        let len = trace.table.tracks.all().len();
+        opened(Tracks { trace, names: LaneNames::new(trace) }, len, columns())
+    },
 };
 
 struct Tracks<'t> {
@@ -34,30 +26,38 @@ struct Tracks<'t> {
 }
 
 impl Tracks<'_> {
-    fn text(&self, column: usize, track: Track) -> String {
-        let names = &self.trace.table.names;
-        match column {
-            1 => plain(names, track.pid).to_owned(),
-            2 => plain(names, track.tid).to_owned(),
-            3 => self.names.process(track),
-            _ => self.names.thread(track),
-        }
+    fn track(&self, at: usize) -> Track {
+        self.trace.table.tracks.all()[at]
     }
 }
 
-impl Source for Tracks<'_> {
-    fn len(&self) -> usize {
-        self.trace.table.tracks.all().len()
-    }
+/// A column of the table.
+type Of<'t> = Column<Tracks<'t>>;
 
-    fn read(&self, column: usize, rows: Range<usize>) -> Data {
-        let table = &self.trace.table;
-        let tracks = table.tracks.all()[rows.clone()].iter().copied();
-        match column {
-            0 => Data::Ints(rows.map(|at| i64::try_from(at).ok()).collect()),
-            5 => Data::Ints(tracks.map(|track| place(table, track).map(|place| place.0)).collect()),
-            6 => Data::Ints(tracks.map(|track| place(table, track).map(|place| place.1)).collect()),
-            text => Data::Texts(tracks.map(|track| Some(self.text(text, track))).collect()),
-        }
-    }
+fn columns<'t>() -> Vec<Of<'t>> {
+    vec![
+        Of::int("track", "The number of the track, as `tiles` and the table `events` have it.", |_, at| {
+            i64::try_from(at).ok()
+        }),
+        Of::label("pid", "The pid in the file: a process, or the number of a device.", |all, at| {
+            Some(plain(&all.trace.table.names, all.track(at).pid).to_owned())
+        }),
+        Of::label("tid", "The tid in the file: a thread, or the number of a stream.", |all, at| {
+            Some(plain(&all.trace.table.names, all.track(at).tid).to_owned())
+        }),
+        Of::label("process", "The name of the process or device.", |all, at| {
+            Some(all.names.process(all.track(at)))
+        }),
+        Of::label("thread", "The name of the thread or stream.", |all, at| {
+            Some(all.names.thread(all.track(at)))
+        }),
+        Of::int("device", "The device, if the track is a stream.", |all, at| {
+            device(&all.trace.table, all.track(at))
+        })
+        .optional(),
+        Of::int("stream", "The stream, if the track is one.", |all, at| {
+            stream(&all.trace.table, all.track(at))
+        })
+        .optional(),
+    ]
 }

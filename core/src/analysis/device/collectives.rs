@@ -65,11 +65,17 @@ struct Call<'a> {
 /// Returns every call of a collective, in order of time. Device work with the arguments of a collective counts as a call
 /// of its own if the call itself was not recorded.
 pub(crate) fn collectives(trace: &Trace) -> Rows {
-    let table = &trace.table;
     let mut rows = Rows::new(COLUMNS);
+    calls(trace).into_iter().for_each(|(_, cells)| rows.push(cells));
+    rows
+}
+
+/// Returns the event and the cells of every call.
+pub(crate) fn calls(trace: &Trace) -> Vec<(Row, Vec<Cell>)> {
+    let table = &trace.table;
     let keys = ARGUMENTS.map(|key| table.names.find(key));
     if keys[0].is_none() {
-        return rows;
+        return Vec::new();
     }
     let call = |row: Row| {
         let mut args = [None; 13];
@@ -99,10 +105,7 @@ pub(crate) fn collectives(trace: &Trace) -> Rows {
     let alone = alone.filter_map(call);
     calls.extend(alone.map(|call| Call { device_ns: Some(table.dur(call.row).max(0)), ..call }));
     sort_by_key(&mut calls, |call| (table.ts(call.row), i64::from(call.row)));
-    for call in calls {
-        rows.push(call.cells(trace));
-    }
-    rows
+    calls.iter().map(|call| (call.row, call.cells(trace))).collect()
 }
 
 impl Call<'_> {

@@ -16,7 +16,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// The floating point operations of kernels, each of which is the only kernel of its operator.
-struct Work<'a> {
+pub(crate) struct Work<'a> {
     table: &'a Table,
     links: &'a Links,
     /// The number of kernels that each row launched.
@@ -27,7 +27,7 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn new(trace: &'a Trace) -> Self {
+    pub(crate) fn new(trace: &'a Trace) -> Self {
         let mut kernels = alloc::vec![0; trace.table.len()];
         for &(_, op) in &trace.links.op_of {
             kernels[op.index()] += 1;
@@ -36,7 +36,7 @@ impl<'a> Work<'a> {
         Work { table, links, kernels, known: Index::default(), flops: Vec::new() }
     }
 
-    fn of(&mut self, row: Row) -> Option<i64> {
+    pub(crate) fn of(&mut self, row: Row) -> Option<i64> {
         let op = self.links.op(row).filter(|&op| self.kernels[op.index()] == 1)?;
         let table = self.table;
         let text = |key| table.field(op, key).and_then(|v| v.as_json());

@@ -83,7 +83,7 @@ pub(crate) fn device_of(table: &Table, row: Row) -> (DeviceType, i64) {
     if device.is_host() { (DeviceType::Cpu, 0) } else { (device, id) }
 }
 
-pub(super) fn device_name((device, id): (DeviceType, i64)) -> String {
+pub(crate) fn device_name((device, id): (DeviceType, i64)) -> String {
     if device == DeviceType::Cpu { "CPU".to_string() } else { format!("{} {id}", device.as_str()) }
 }
 

@@ -11,14 +11,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// Finds the owners of allocations.
-pub(super) struct Owners<'a> {
-    pub(super) trace: &'a Trace,
+pub(crate) struct Owners<'a> {
+    pub(crate) trace: &'a Trace,
     /// The operator of each row; [`NameId::EMPTY`] for none.
     operators: Vec<NameId>,
 }
 
 impl<'a> Owners<'a> {
-    pub(super) fn new(trace: &'a Trace) -> Self {
+    pub(crate) fn new(trace: &'a Trace) -> Self {
         let table = &trace.table;
         let mut operators = vec![NameId::EMPTY; table.len()];
         let tree = EventTree::of_program(trace);
@@ -33,7 +33,7 @@ impl<'a> Owners<'a> {
 
     /// Returns the name of the owner: the operator, else the innermost Python function outside of PyTorch, else the
     /// innermost Python function, else a native frame.
-    pub(super) fn name(&self, row: Row) -> Option<&'a str> {
+    pub(crate) fn name(&self, row: Row) -> Option<&'a str> {
         let operator = self.operators[row.index()];
         if operator != NameId::EMPTY {
             return Some(self.trace.table.names.get(operator));
@@ -49,7 +49,7 @@ impl<'a> Owners<'a> {
     }
 
     /// Returns the stack of an allocation, innermost frame first.
-    pub(super) fn frames(&self, row: Row) -> impl Iterator<Item = &'a str> + use<'a> {
+    pub(crate) fn frames(&self, row: Row) -> impl Iterator<Item = &'a str> + use<'a> {
         let stack = self.trace.table.field(row, Key::CallStack).and_then(|v| v.as_str()).unwrap_or("");
         stack.split(';').filter(|frame| !frame.is_empty())
     }

@@ -305,6 +305,11 @@ fn is_row(events: &FunctionEvents, table: &Table, by: GroupBy, event: FunctionEv
     by.python_functions || events.python_rows || !events.is_python_function(table, event)
 }
 
+/// Returns whether an event is counted in key averages by default.
+pub(crate) fn is_counted(events: &FunctionEvents, table: &Table, event: FunctionEvent) -> bool {
+    is_row(events, table, GroupBy::default(), event)
+}
+
 /// Returns the rows of the events of one group of [`key_averages`].
 pub(crate) fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy, group: u32) -> Vec<Row> {
     let clock = TorchClock::stopped(events, table);

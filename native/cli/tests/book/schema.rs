@@ -15,12 +15,15 @@ pub(crate) fn check_page() {
 
 fn table(out: &mut String, schema: &Schema) {
     let order = schema.sorted_by.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
-    let _ = writeln!(out, "\n## {}\n\n{} Sorted by {order}.\n", schema.name, schema.about);
+    let order = if order.is_empty() { order } else { format!(" Sorted by {order}.") };
+    let _ = writeln!(out, "\n## {}\n\n{}{order}\n", schema.name, schema.about);
     let _ = writeln!(out, "| column | type | can be null | meaning |\n|---|---|---|---|");
-    for field in schema.fields {
+    for field in schema.fields() {
         let kind = match field.kind {
             FieldType::Int => "int64",
-            FieldType::Json => "JSON text",
+            FieldType::Float => "double",
+            FieldType::Bool => "boolean",
+            FieldType::Map => "map of texts",
             _ => "text",
         };
         let optional = if field.optional { "yes" } else { "no" };

@@ -1,0 +1,208 @@
+//! The table `kernels`: the work of devices.
+
+use super::Schema;
+use super::column::{Column, Wanted, device, fields, number, opened, since, stream};
+use super::steps::StepOf;
+use crate::analysis::device::attributes::{annotation, occupancy_limit};
+use crate::analysis::device::device_time::{Class, Classes};
+use crate::analysis::device::kernel_keys::activity_name;
+use crate::analysis::device::kernel_rows::Work;
+use crate::analysis::device::names::short_name;
+use crate::kernel_rules::KernelCategory;
+use crate::table::events::{Row, Table};
+use crate::table::layout::{Key, Place};
+use crate::trace::Trace;
+use crate::tree::sorted_by_track;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+pub(super) const SCHEMA: Schema = Schema {
+    name: "kernels",
+    about: "A row is a kernel, copy or memset on a device.",
+    sorted_by: &["track", "ts_ns"],
+    fields: || fields(&columns()),
+    source: |trace, wanted| {
+        let kernels = Kernels::new(trace, wanted);
+        let len = kernels.rows.len();
+        opened(kernels, len, columns())
+    },
+};
+
+/// What the rules for names say about an activity.
+struct Rules {
+    class: Class,
+    category: KernelCategory,
+    uses_tensor_cores: bool,
+}
+
+struct Kernels<'t> {
+    trace: &'t Trace,
+    rows: Vec<Row>,
+    rules: Vec<Rules>,
+    steps: StepOf,
+    /// Floating point operations; empty unless requested.
+    flops: Vec<Option<i64>>,
+}
+
+impl<'t> Kernels<'t> {
+    fn new(trace: &'t Trace, wanted: &Wanted) -> Kernels<'t> {
+        let table = &trace.table;
+        let is_work = |row: Row| table.category(row).is_device_work() && table.is_span(row);
+        let rows = sorted_by_track(table, is_work).0;
+        let (mut classes, mut work) = (Classes::new(trace), Work::new(trace));
+        let rules = rows.iter().map(|&row| Rules {
+            class: classes.of(row),
+            category: classes.category(row),
+            uses_tensor_cores: classes.uses_tensor_cores(row),
+        });
+        let rules = rules.collect();
+        let flops = rows.iter().filter(|_| wanted.any(&["flops"])).map(|&row| work.of(row)).collect();
+        Kernels { trace, rules, steps: StepOf::new(table), flops, rows }
+    }
+
+    fn table(&self) -> &'t Table {
+        &self.trace.table
+    }
+
+    fn name(&self, at: usize) -> String {
+        activity_name(self.trace, self.rows[at])
+    }
+
+    fn number(&self, at: usize, key: Key) -> Option<f64> {
+        self.table().field(self.rows[at], key)?.as_f64()
+    }
+
+    fn argument(&self, at: usize, key: &str) -> Option<i64> {
+        self.table().field_named(self.rows[at], Place::Args, key)?.as_i64()
+    }
+
+    /// Returns a dimension of the grid or of a block.
+    fn dimension(&self, at: usize, key: Key, dimension: usize) -> Option<i64> {
+        let text = self.table().field(self.rows[at], key)?.as_json()?;
+        let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
+        inner.split(',').nth(dimension)?.trim().parse().ok()
+    }
+}
+
+/// A column of the table.
+type Of<'t> = Column<Kernels<'t>>;
+
+fn columns<'t>() -> Vec<Of<'t>> {
+    let mut columns = vec![
+        Of::int("event", "Its number in `events`.", |all, at| Some(number(all.rows[at]))),
+        Of::label("name", "The name, demangled; of a copy or memset, with its kind.", |all, at| {
+            Some(all.name(at))
+        }),
+        Of::label("short_name", "The name without namespaces and parameters.", |all, at| {
+            Some(short_name(&all.name(at)))
+        }),
+        Of::word("class", "`compute`, `communication`, `memcpy` or `memset`.", |all, at| {
+            Some(all.rules[at].class.as_str())
+        }),
+        Of::word("category", "What it does, by the rules for names.", |all, at| {
+            Some(all.rules[at].category.as_str())
+        }),
+        Of::bool("tensor_cores", "Whether the name shows that it uses tensor cores.", |all, at| {
+            Some(all.rules[at].uses_tensor_cores)
+        }),
+        Of::int("track", "The track: its number in `tracks`.", |all, at| {
+            Some(i64::from(all.table().track_id(all.rows[at]).0))
+        }),
+        Of::int("device", "The device.", |all, at| device(all.table(), all.table().track(all.rows[at])))
+            .optional(),
+        Of::int("stream", "The stream.", |all, at| stream(all.table(), all.table().track(all.rows[at])))
+            .optional(),
+        Of::int("ts_ns", "The start.", |all, at| since(all.trace.start_ns, all.table().ts(all.rows[at]))),
+        Of::int("dur_ns", "The duration.", |all, at| Some(all.table().dur(all.rows[at]).max(0))),
+        Of::int("step", "The profiler step in which it was launched.", |all, at| {
+            all.steps.event(all.trace, all.rows[at])
+        })
+        .optional(),
+    ];
+    columns.extend(causes());
+    columns.extend(work());
+    columns
+}
+
+/// Why it ran.
+fn causes<'t>() -> [Of<'t>; 4] {
+    [
+        Of::int("correlation", "The id that the call and the work share.", |all, at| {
+            all.table().int(all.rows[at], Key::Correlation)
+        })
+        .optional(),
+        Of::int("call", "The call that launched it: its number in `events`.", |all, at| {
+            all.trace.links.launch(all.rows[at]).map(number)
+        })
+        .optional(),
+        Of::int("op", "The operator that launched it: its number in `events`.", |all, at| {
+            all.trace.links.op(all.rows[at]).map(number)
+        })
+        .optional(),
+        Of::label("annotation", "The annotation of the CUDA graph's node that ran it.", |all, at| {
+            annotation(all.table(), all.rows[at])
+        })
+        .optional(),
+    ]
+}
+
+/// What it did, and how.
+fn work<'t>() -> Vec<Of<'t>> {
+    vec![
+        Of::int("bytes", "Bytes copied or set.", |all, at| {
+            Some(all.table().bytes(all.rows[at], Key::MemcpyBytes)).filter(|&bytes| bytes > 0)
+        })
+        .optional(),
+        Of::int(
+            "flops",
+            "Floating point operations of its operator, if it is the only kernel of an operator with a FLOP formula.",
+            |all, at| all.flops[at],
+        )
+        .optional(),
+        Of::int("grid_x", "Blocks of the grid in the first dimension.", |all, at| {
+            all.dimension(at, Key::Grid, 0)
+        })
+        .optional(),
+        Of::int("grid_y", "Blocks of the grid in the second dimension.", |all, at| {
+            all.dimension(at, Key::Grid, 1)
+        })
+        .optional(),
+        Of::int("grid_z", "Blocks of the grid in the third dimension.", |all, at| {
+            all.dimension(at, Key::Grid, 2)
+        })
+        .optional(),
+        Of::int("block_x", "Threads of a block in the first dimension.", |all, at| {
+            all.dimension(at, Key::Block, 0)
+        })
+        .optional(),
+        Of::int("block_y", "Threads of a block in the second dimension.", |all, at| {
+            all.dimension(at, Key::Block, 1)
+        })
+        .optional(),
+        Of::int("block_z", "Threads of a block in the third dimension.", |all, at| {
+            all.dimension(at, Key::Block, 2)
+        })
+        .optional(),
+        Of::int("registers", "Registers per thread.", |all, at| all.argument(at, "registers per thread"))
+            .optional(),
+        Of::int("shared_bytes", "Shared memory of a block.", |all, at| all.argument(at, "shared memory"))
+            .optional(),
+        Of::float(
+            "occupancy_percent",
+            "Estimated achieved occupancy. Kineto reports 0 wrongly for kernels with more than 48 KiB of shared memory.",
+            |all, at| all.number(at, Key::Occupancy),
+        )
+        .optional(),
+        Of::label(
+            "occupancy_limit",
+            "What limits the occupancy: WARPS, REGS, SMEM, BLOCKS or BARRIERS.",
+            |all, at| occupancy_limit(all.table(), all.rows[at]),
+        )
+        .optional(),
+        Of::float("blocks_per_sm", "Thread blocks for each SM.", |all, at| {
+            all.number(at, Key::BlocksPerSm)
+        })
+        .optional(),
+    ]
+}
