@@ -11,6 +11,7 @@
 //! which a test writes.
 
 mod answer;
+mod arguments;
 mod collectives;
 mod column;
 mod counters;

@@ -265,47 +265,109 @@ fn the_steps_of_launches_add_up_to_those_of_the_table() {
     assert!(compared > 10, "{compared} launches");
 }
 
+/// The arguments that are columns of `events`, with their columns.
+const OF_EVENTS: [(&str, &str); 12] = [
+    ("correlation", "correlation"),
+    ("External id", "external_id"),
+    ("device", "device"),
+    ("stream", "stream"),
+    ("Sequence number", "sequence_nr"),
+    ("Fwd thread id", "fwd_thread"),
+    ("Ev Idx", "ev_idx"),
+    ("Record function id", "record_function_id"),
+    ("Python id", "python_id"),
+    ("Python parent id", "python_parent_id"),
+    ("Input Dims", "input_dims"),
+    ("Input type", "input_types"),
+];
+
+/// The arguments that are columns of `kernels`.
+const OF_KERNELS: [(&str, &[&str]); 7] = [
+    ("registers per thread", &["registers"]),
+    ("shared memory", &["shared_bytes"]),
+    ("blocks per SM", &["blocks_per_sm"]),
+    ("warps per SM", &["warps_per_sm"]),
+    ("est. achieved occupancy %", &["occupancy_percent"]),
+    ("grid", &["grid_x", "grid_y", "grid_z"]),
+    ("block", &["block_x", "block_y", "block_z"]),
+];
+
+/// The values of a column as JSON.
+fn values(trace: &Trace, schema: &Schema, source: &dyn Source, column: &str) -> Vec<Value> {
+    match read_all(schema, source, column) {
+        Data::Ints(values) => values.into_iter().map(Value::from).collect(),
+        Data::Floats(values) => values.into_iter().map(Value::from).collect(),
+        data => {
+            let json = |text: String| serde_json::from_str(&text).unwrap_or(Value::from(text));
+            texts(trace, &data).into_iter().map(|text| text.map_or(Value::Null, json)).collect()
+        }
+    }
+}
+
 #[test]
-fn arguments_are_those_of_the_file() {
-    let schema = table("events");
-    let path = files::data().join("healthy/small_gpu_trace.json");
-    let file: Value = serde_json::from_slice(&fs::read(&path).expect("a file")).expect("JSON");
-    let trace = kinetoscope::files::open(&path).expect("a trace");
-    let source = schema.open_all(&trace);
-    let events = ints(schema, &*source, "event");
-    let Data::Maps(arguments) = read_all(schema, &*source, "args") else { panic!("not a map") };
-    let columns = [
-        ("correlation", "correlation"),
-        ("External id", "external_id"),
-        ("device", "device"),
-        ("stream", "stream"),
-    ]
-    .map(|(key, column)| (key, ints(schema, &*source, column)));
-    let names = texts(&trace, &read_all(schema, &*source, "name"));
-    for (at, (event, name)) in events.into_iter().zip(names).enumerate() {
-        let expected = &file["traceEvents"][event.expect("a number") as usize];
-        assert_eq!(name.as_deref(), expected["name"].as_str());
-        let mut ours: BTreeMap<String, String> = arguments[at]
+fn every_argument_is_in_one_column() {
+    let (schema, of_kernels, mut compared) = (table("events"), table("kernels"), [0; 3]);
+    for (path, trace) in traces() {
+        let text = fs::read(&path).expect("a file");
+        let Ok(file) = serde_json::from_slice::<Value>(&text) else { continue };
+        let Some(file) = file["traceEvents"].as_array() else { continue };
+        let (source, kernels) = (schema.open_all(&trace), of_kernels.open_all(&trace));
+        let Data::Maps(others) = read_all(schema, &*source, "args") else { panic!("not a map") };
+        let columns = OF_EVENTS.map(|(key, column)| (key, values(&trace, schema, &*source, column)));
+        let work: Vec<(&str, Vec<Value>)> = OF_KERNELS
             .iter()
-            .flatten()
-            .map(|(key, text)| (trace.table.names.get(*key).to_owned(), text.clone()))
-            .collect();
-        let theirs = expected.get("args").and_then(Value::as_object).into_iter().flatten();
-        let theirs: BTreeMap<String, String> = theirs
-            .map(|(key, value)| {
-                (key.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+            .map(|(key, columns)| {
+                let columns: Vec<_> =
+                    columns.iter().map(|column| values(&trace, of_kernels, &*kernels, column)).collect();
+                let row = |at: usize| match &columns[..] {
+                    [only] => only[at].clone(),
+                    all => all.iter().map(|column| column[at].clone()).collect(),
+                };
+                (*key, (0..kernels.len()).map(row).collect())
             })
             .collect();
-        for (key, values) in &columns {
-            if let Some(value) = values[at].filter(|_| theirs.contains_key(*key)) {
-                assert!(ours.insert((*key).to_owned(), value.to_string()).is_none(), "{key} is there twice");
+        let kernel_of: BTreeMap<i64, usize> = ints(of_kernels, &*kernels, "event")
+            .into_iter()
+            .enumerate()
+            .map(|(at, event)| (event.expect("a number"), at))
+            .collect();
+        for (at, event) in ints(schema, &*source, "event").into_iter().enumerate() {
+            let event = event.expect("a number");
+            let Some(expected) = file[event as usize]["args"].as_object() else { continue };
+            let kept: BTreeMap<&str, &String> =
+                others[at].iter().flatten().map(|(key, text)| (trace.table.names.get(*key), text)).collect();
+            for (key, value) in expected {
+                let column = || Some(columns.iter().find(|column| column.0 == key)?.1[at].clone());
+                let kernel = || {
+                    let column = work.iter().find(|column| column.0 == key)?;
+                    Some(column.1[*kernel_of.get(&event)?].clone())
+                };
+                let what = format!("{} {event} {key}", path.display());
+                if let Some(text) = kept.get(key.as_str()) {
+                    compared[0] += 1;
+                    let same = value.as_str().map_or_else(
+                        || serde_json::from_str::<Value>(text).is_ok_and(|ours| ours == *value),
+                        |value| value == *text,
+                    );
+                    assert!(same, "{what}: {text}");
+                } else if let Some(ours) = column() {
+                    compared[1] += 1;
+                    assert_eq!(ours, *value, "{what}");
+                } else {
+                    compared[2] += 1;
+                    assert_eq!(kernel().and_then(|v| number(&v)), number(value), "{what}");
+                }
             }
         }
-        let plain = |map: BTreeMap<String, String>| {
-            map.into_iter().map(|(key, text)| (key, text.replace(' ', ""))).collect::<BTreeMap<_, _>>()
-        };
-        assert_eq!(plain(ours), plain(theirs), "{expected}");
     }
+    assert!(compared.iter().all(|&count| count > 100), "{compared:?}");
+}
+
+/// A number, or a list of them, as numbers.
+fn number(value: &Value) -> Option<Vec<f64>> {
+    value
+        .as_array()
+        .map_or_else(|| Some(vec![value.as_f64()?]), |all| all.iter().map(Value::as_f64).collect())
 }
 
 #[test]
@@ -405,10 +467,10 @@ fn gaps_add_up_to_the_idle_time() {
     for (path, trace) in traces() {
         let source = schema.open_all(&trace);
         let text = |column: &str| texts(&trace, &read_all(schema, &*source, column));
-        let (levels, devices, causes) = (text("level"), text("device"), text("cause"));
+        let (devices, causes) = (text("device"), text("cause"));
         let durations = ints(schema, &*source, "dur_ns");
         let mut sums: BTreeMap<(MaybeText, MaybeText), i64> = BTreeMap::new();
-        for at in (0..source.len()).filter(|&at| levels[at].as_deref() == Some("device")) {
+        for at in 0..source.len() {
             *sums.entry((devices[at].clone(), causes[at].clone())).or_default() +=
                 durations[at].expect("a duration");
         }

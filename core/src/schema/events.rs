@@ -1,16 +1,13 @@
 //! The table `events`: every event of the file, with its place in the call tree.
 
 use super::Schema;
-use super::column::{Column, Entries, Wanted, device, fields, number, opened, since, stream};
+use super::arguments::{Arguments, PYTHON_PARENT};
+use super::column::{Column, Wanted, device, fields, number, opened, since, stream};
 use super::steps::StepOf;
-use crate::names::NameId;
 use crate::table::events::{Row, Table};
-use crate::table::fields::Value;
 use crate::table::layout::{Key, Place};
-use crate::table::tracks::Track;
 use crate::trace::Trace;
 use crate::tree::{Position, Tree, sorted_by_track};
-use crate::write::chrome::value_json;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec;
@@ -84,13 +81,13 @@ fn columns<'t>() -> Vec<Of<'t>> {
         )
         .optional(),
         Of::int("correlation", "The id that a call and the device work that it started share.", |all, at| {
-            all.table().int(all.rows[at], Key::Correlation)
+            all.int(at, Key::Correlation)
         })
         .optional(),
         Of::int(
             "external_id",
             "The id that an operator and the calls in it share (`External id`).",
-            |all, at| all.table().int(all.rows[at], Key::ExternalId),
+            |all, at| all.int(at, Key::ExternalId),
         )
         .optional(),
         Of::int("device", "The device, of events on streams.", |all, at| {
@@ -101,10 +98,39 @@ fn columns<'t>() -> Vec<Of<'t>> {
             stream(all.table(), all.table().track(all.rows[at]))
         })
         .optional(),
+        Of::int("sequence_nr", "The autograd sequence number (`Sequence number`).", |all, at| {
+            all.int(at, Key::SequenceNumber)
+        })
+        .optional(),
+        Of::int("fwd_thread", "Of a backward operator, the thread of the forward operator (`Fwd thread id`).", |all, at| {
+            all.int(at, Key::FwdThreadId)
+        })
+        .optional(),
+        Of::int("ev_idx", "The number that the profiler gave the event (`Ev Idx`).", |all, at| all.int(at, Key::EvIdx))
+        .optional(),
+        Of::int("record_function_id", "The id in an execution trace (`Record function id`).", |all, at| {
+            all.int(at, Key::RecordFunctionId)
+        })
+        .optional(),
+        Of::int("python_id", "The id of a Python call (`Python id`).", |all, at| all.int(at, Key::PythonId))
+        .optional(),
+        Of::int("python_parent_id", "The Python call around it (`Python parent id`).", |all, at| {
+            all.table().field_named(all.rows[at], Place::Args, PYTHON_PARENT)?.as_i64()
+        })
+        .optional(),
+        Of::label("input_dims", "The shapes of the inputs of an operator, as JSON (`Input Dims`).", |all, at| {
+            all.json(at, Key::InputDims)
+        })
+        .optional(),
+        Of::label("input_types", "The types of the inputs of an operator, as JSON (`Input type`).", |all, at| {
+            all.json(at, Key::InputType)
+        })
+        .optional(),
         Of::map(
             "args",
-            "The other arguments by name: texts as they are, other values as JSON. Those with the value of another column are left out.",
-            |all, at| arguments(all.table(), all.rows[at]),
+            "The other arguments by name: texts as they are, other values as JSON. An argument that is a column of `events` or \
+             `kernels` is left out.",
+            |all, at| all.arguments.others(all.table(), all.rows[at]),
         )
         .optional(),
     ]
@@ -115,6 +141,7 @@ struct Events<'t> {
     /// The events in the order of the table.
     rows: Vec<Row>,
     steps: StepOf,
+    arguments: Arguments,
     /// By row; empty unless a column of the tree was requested.
     positions: Vec<Option<Position>>,
     /// By position; empty unless requested.
@@ -130,6 +157,7 @@ impl<'t> Events<'t> {
             trace,
             rows: sorted_by_track(table, |_| true).0,
             steps: if wanted.any(&[STEP]) { StepOf::new(table) } else { StepOf::default() },
+            arguments: Arguments::new(table),
             positions: if wants_tree { positions(table, tree) } else { Vec::new() },
             depths: if wanted.any(&[DEPTH]) { depths(tree) } else { Vec::new() },
             self_ns: if wanted.any(&[SELF]) { self_times(table, tree) } else { Vec::new() },
@@ -138,6 +166,14 @@ impl<'t> Events<'t> {
 
     fn table(&self) -> &'t Table {
         &self.trace.table
+    }
+
+    fn int(&self, at: usize, key: Key) -> Option<i64> {
+        self.table().int(self.rows[at], key)
+    }
+
+    fn json(&self, at: usize, key: Key) -> Option<String> {
+        self.table().field(self.rows[at], key)?.as_json().map(ToOwned::to_owned)
     }
 
     fn position(&self, at: usize) -> Option<Position> {
@@ -168,32 +204,4 @@ fn self_times(table: &Table, tree: &Tree) -> Vec<i64> {
 
 fn phase(ph: u8) -> Option<String> {
     (ph != 0).then(|| String::from(char::from(ph)))
-}
-
-/// Returns the arguments that no other column has; `None` if there are none.
-fn arguments(table: &Table, row: Row) -> Option<Entries> {
-    let track = table.track(row);
-    let rest = |(key, value): &(NameId, Value<'_>)| !is_column(table, track, *key, *value);
-    let arguments = table.all_fields(row).filter(|field| field.0.place == Place::Args);
-    let entries: Entries = arguments
-        .map(|(field, value)| (field.key, value))
-        .filter(rest)
-        .map(|(key, value)| (key, text(value)))
-        .collect();
-    (!entries.is_empty()).then_some(entries)
-}
-
-/// Whether another column has the value of an argument.
-fn is_column(table: &Table, track: Track, key: NameId, value: Value<'_>) -> bool {
-    let Value::Int(number) = value else { return false };
-    match Key::of(table.names.get(key)) {
-        Some(Key::Correlation | Key::ExternalId) => true,
-        Some(Key::Device) => device(table, track) == Some(number),
-        Some(Key::Stream) => stream(table, track) == Some(number),
-        _ => false,
-    }
-}
-
-fn text(value: Value<'_>) -> String {
-    if let Value::Text(text) = value { text.to_owned() } else { value_json(value) }
 }

@@ -1,6 +1,7 @@
 //! The table `kernels`: the work of devices.
 
 use super::Schema;
+use super::arguments::{REGISTERS, SHARED, WARPS, dimensions};
 use super::column::{Column, Wanted, device, fields, number, opened, since, stream};
 use super::steps::StepOf;
 use crate::analysis::device::attributes::{annotation, occupancy_limit};
@@ -79,9 +80,7 @@ impl<'t> Kernels<'t> {
 
     /// Returns a dimension of the grid or of a block.
     fn dimension(&self, at: usize, key: Key, dimension: usize) -> Option<i64> {
-        let text = self.table().field(self.rows[at], key)?.as_json()?;
-        let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
-        inner.split(',').nth(dimension)?.trim().parse().ok()
+        Some(dimensions(self.table().field(self.rows[at], key)?)?[dimension])
     }
 }
 
@@ -184,9 +183,9 @@ fn work<'t>() -> Vec<Of<'t>> {
             all.dimension(at, Key::Block, 2)
         })
         .optional(),
-        Of::int("registers", "Registers per thread.", |all, at| all.argument(at, "registers per thread"))
+        Of::int("registers", "Registers per thread.", |all, at| all.argument(at, REGISTERS))
             .optional(),
-        Of::int("shared_bytes", "Shared memory of a block.", |all, at| all.argument(at, "shared memory"))
+        Of::int("shared_bytes", "Shared memory of a block.", |all, at| all.argument(at, SHARED))
             .optional(),
         Of::float(
             "occupancy_percent",
@@ -202,6 +201,10 @@ fn work<'t>() -> Vec<Of<'t>> {
         .optional(),
         Of::float("blocks_per_sm", "Thread blocks for each SM.", |all, at| {
             all.number(at, Key::BlocksPerSm)
+        })
+        .optional(),
+        Of::float("warps_per_sm", "Warps for each SM.", |all, at| {
+            all.table().field_named(all.rows[at], Place::Args, WARPS)?.as_f64()
         })
         .optional(),
     ]

@@ -7,6 +7,7 @@ use crate::analysis::device::roofline::input_bytes;
 use crate::analysis::flops::Inputs;
 use crate::analysis::torch::averages::is_counted;
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
+use crate::index::Index;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::table::tracks::plain;
@@ -36,6 +37,8 @@ struct Ops<'t> {
     steps: StepOf,
     /// Device time with that of callees, by event.
     device_totals: Vec<i64>,
+    /// The size of the inputs, by event; empty unless requested.
+    input_bytes: Vec<Option<i64>>,
 }
 
 impl<'t> Ops<'t> {
@@ -44,7 +47,9 @@ impl<'t> Ops<'t> {
         let events =
             if needs_inputs { FunctionEvents::new(trace) } else { FunctionEvents::without_inputs(trace) };
         let device_totals = events.device_totals_ns();
-        Ops { trace, all: events.events().collect(), steps: StepOf::new(&trace.table), device_totals, events }
+        let input_bytes = if wanted.any(&["input_bytes"]) { sizes(trace, &events) } else { Vec::new() };
+        let (all, steps) = (events.events().collect(), StepOf::new(&trace.table));
+        Ops { trace, all, steps, device_totals, input_bytes, events }
     }
 
     fn table(&self) -> &'t Table {
@@ -59,16 +64,28 @@ impl<'t> Ops<'t> {
         self.table().field(self.row(at), key)?.as_json()
     }
 
-    fn inputs(&self, at: usize) -> Option<Inputs> {
-        let dims = self.json(at, Key::InputDims)?;
-        Some(Inputs::parse(Some(dims), self.json(at, Key::InputType), self.json(at, Key::ConcreteInputs)))
-    }
-
     /// Returns a number of a call on the CPU; memory events have other meanings for it.
     fn of_call(&self, at: usize, key: Key) -> Option<i64> {
         let is_call = self.events.kind(self.all[at]) != Kind::Memory;
         self.table().int(self.row(at), key).filter(|_| is_call)
     }
+}
+
+/// Returns the size of the input tensors of each event.
+fn sizes(trace: &Trace, events: &FunctionEvents) -> Vec<Option<i64>> {
+    let (mut known, mut sizes) = (Index::default(), Vec::new());
+    let size = |event| {
+        let text = |key| trace.table.field(events.row(event), key).and_then(|value| value.as_json());
+        let (dims, types) = (text(Key::InputDims)?, text(Key::InputType));
+        // Equal strings of a trace are stored once, so the address identifies the text.
+        let key = (dims.as_ptr() as i64, types.map_or(0, |types| types.as_ptr() as i64));
+        let at = known.of(key, sizes.len() as u32) as usize;
+        if at == sizes.len() {
+            sizes.push(input_bytes(&Inputs::parse(Some(dims), types, None)));
+        }
+        Some(sizes[at])
+    };
+    events.events().map(size).collect()
 }
 
 /// A column of the table.
@@ -142,9 +159,6 @@ fn what<'t>() -> Vec<Of<'t>> {
 fn times<'t>() -> Vec<Of<'t>> {
     vec![
         Of::int("ts_ns", "The start.", |all, at| since(all.trace.start_ns, all.table().ts(all.row(at)))),
-        Of::int("dur_ns", "The duration; 0 of allocations and releases.", |all, at| {
-            Some(all.events.duration_ns(all.table(), all.all[at]))
-        }),
         Of::int("cpu_time_total_ns", "CPU time, including callees.", |all, at| {
             Some(all.events.cpu_time_total_ns(all.table(), all.all[at]))
         }),
@@ -194,10 +208,7 @@ fn inputs<'t>() -> Vec<Of<'t>> {
             "Estimated floating point operations, by PyTorch's formulas; 0 unless recorded.",
             |all, at| Some(all.events.flops(all.all[at])),
         ),
-        Of::int("input_bytes", "The size of the input tensors.", |all, at| {
-            all.inputs(at).map(|inputs| input_bytes(&inputs))
-        })
-        .optional(),
+        Of::int("input_bytes", "The size of the input tensors.", |all, at| all.input_bytes[at]).optional(),
         Of::label("input_shapes", "The shapes of the inputs, as Python writes them.", |all, at| {
             Some(all.events.input_shapes(all.all[at]).to_owned())
         }),

@@ -4,6 +4,7 @@ mod compare;
 mod input;
 mod outline;
 mod ranks;
+pub(crate) mod tables;
 
 use crate::failure::Failure;
 use crate::progress::Reading;
@@ -88,14 +89,15 @@ pub(crate) fn command() -> Command {
 
 fn subcommands() -> impl Iterator<Item = Command> {
     let exports = |kind| EXPORTS.iter().filter(move |e| e.kind == kind);
-    let forms: Vec<&str> = exports(Kind::Form).map(|e| e.name).collect();
+    let forms: Vec<&str> = exports(Kind::Form).map(|e| e.name).chain(tables::EXPORTS).collect();
     let export = Command::new("export")
         .about("Converts a trace to another format")
         .after_help(examples("export", &["chrome run.ktrace -o run.json", "folded run.json -o run.folded"]))
         .override_usage(format!("kinetoscope export <{}> [OPTIONS] <TRACE>...", forms.join("|")))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands(exports(Kind::Form).map(|e| export_command(e, "export ")));
+        .subcommands(exports(Kind::Form).map(|e| export_command(e, "export ")))
+        .subcommands([tables::parquet(), tables::arrow()]);
     let repair = Command::new("repair")
         .about("Writes a valid trace from a damaged one, in one pass")
         .after_help(examples("repair", &["killed.json.gz -o clean.json.gz", "damaged/ -o clean/"]))

@@ -15,6 +15,7 @@ mod print;
 mod progress;
 mod random;
 mod ranks;
+mod tables;
 mod terminal;
 mod trend;
 #[cfg(feature = "view")]
@@ -69,9 +70,10 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             print(&String::from_utf8_lossy(&text), None)?;
             Ok(0)
         }
-        Some(("export", matches)) => {
-            matches.subcommand().map_or(Ok(UNREADABLE), |(name, matches)| files::export(name, matches))
-        }
+        Some(("export", matches)) => matches.subcommand().map_or(Ok(UNREADABLE), |(name, matches)| {
+            let is_table = args::tables::EXPORTS.contains(&name);
+            if is_table { tables::export(name, matches) } else { files::export(name, matches) }
+        }),
         Some((name, matches)) if queries::query(name).is_ok() => answer::answer(name, matches),
         Some((name, matches)) => files::export(name, matches),
     }

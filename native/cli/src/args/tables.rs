@@ -1,0 +1,66 @@
+//! The commands about the tables of traces. They are in the help of every build; without their feature they say how to get it.
+
+use super::{examples, output, run_traces};
+use clap::{Arg, Command, value_parser};
+use kinetoscope_core::schema::TABLES;
+use std::path::PathBuf;
+
+/// The forms of `export` that write tables.
+pub(crate) const EXPORTS: [&str; 2] = ["parquet", "arrow"];
+
+pub(super) fn parquet() -> Command {
+    Command::new("parquet")
+        .about("A folder of Parquet files, for DuckDB, Spark, Polars and others")
+        .long_about(
+            "Writes the tables of traces as Parquet files into a folder.\n\nThe folder has a folder for each table, and in it \
+             run_id=RUN/rank=RANK/part-0.parquet for each trace. Traces are read one after the other; one that is written again \
+             replaces the one of the same run and rank. The schema is in the reference.",
+        )
+        .after_help(examples("export parquet", &["run.json.gz -o tables", "ranks/ -o tables --run nightly"]))
+        .args([
+            run_traces(),
+            run_id(),
+            Arg::new("tables")
+                .long("tables")
+                .value_name("LIST")
+                .value_delimiter(',')
+                .value_parser(TABLES.map(|schema| schema.name))
+                .hide_possible_values(true)
+                .help(format!("Only these tables [default: {}]", names(","))),
+            Arg::new("output")
+                .long("output")
+                .short('o')
+                .value_name("FOLDER")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .help("The folder: empty, or with tables that this command wrote"),
+        ])
+}
+
+pub(super) fn arrow() -> Command {
+    Command::new("arrow")
+        .about("A table as a stream of Arrow's IPC format")
+        .after_help(examples("export arrow", &["run.json.gz --table ops -o ops.arrows"]))
+        .args([
+            run_traces(),
+            Arg::new("table")
+                .long("table")
+                .value_name("TABLE")
+                .default_value("events")
+                .value_parser(TABLES.map(|schema| schema.name))
+                .hide_possible_values(true)
+                .help(format!("The table: {}", names(", "))),
+            run_id(),
+            output("Write to this file instead of standard output"),
+        ])
+}
+
+fn run_id() -> Arg {
+    Arg::new("run").long("run").value_name("ID").help(
+        "The id of the run of all traces: letters, digits, `.`, `_`, `-` [default: the name of the file or folder]",
+    )
+}
+
+fn names(separator: &str) -> String {
+    TABLES.map(|schema| schema.name).join(separator)
+}

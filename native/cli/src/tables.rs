@@ -1,0 +1,28 @@
+//! The commands about the tables of traces: `export parquet`, `export arrow` and `sql`.
+
+#[cfg(feature = "parquet")]
+mod export;
+#[cfg(feature = "parquet")]
+mod ranks;
+
+use crate::failure::Failure;
+use clap::ArgMatches;
+
+/// Writes tables in the form of this name.
+pub(crate) fn export(form: &str, matches: &ArgMatches) -> Result<u8, Failure> {
+    #[cfg(feature = "parquet")]
+    return export::export(form, matches);
+    #[cfg(not(feature = "parquet"))]
+    {
+        let _ = matches;
+        Err(without(&format!("export {form}"), "parquet"))
+    }
+}
+
+/// Why a command of this build does nothing.
+#[cfg(not(all(feature = "parquet", feature = "sql")))]
+fn without(command: &str, feature: &str) -> Failure {
+    Failure::usage(format!(
+        "`{command}` is not in this build; install it with `cargo install --path native/cli --features {feature}`"
+    ))
+}

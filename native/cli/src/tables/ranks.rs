@@ -1,0 +1,115 @@
+//! The traces of the arguments, each as a rank of a run.
+
+use crate::failure::{Failure, UNREADABLE, report};
+use crate::progress::read_run;
+use clap::ArgMatches;
+use kinetoscope::files::{Content, Found, RunFiles};
+use kinetoscope_tables::Error;
+use kinetoscope_tables::arrow::{RankTrace, RunId};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The endings of the names of traces and archives, which are no part of the name of a run.
+const ENDINGS: [&str; 9] = [".gz", ".zst", ".json", ".trace", ".pt", ".ktrace", ".pftrace", ".tar", ".zip"];
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::usage(error.to_string())
+    }
+}
+
+/// Where traces are read from, and which run they are.
+pub(super) struct Ranks {
+    arguments: Vec<PathBuf>,
+    run_id: Option<RunId>,
+}
+
+impl Ranks {
+    pub(super) fn of(matches: &ArgMatches) -> Result<Ranks, Failure> {
+        let run_id = matches.get_one::<String>("run").map(|id| RunId::new(id)).transpose()?;
+        Ok(Ranks { arguments: crate::args::traces_of(matches), run_id })
+    }
+
+    /// The files of all arguments.
+    pub(super) fn files(&self) -> Result<RunFiles, Failure> {
+        Ok(RunFiles::of(&self.arguments)?)
+    }
+
+    /// Reads the traces one after the other, and calls `each` with each of them. A file that cannot be read is reported.
+    /// Returns the exit code.
+    pub(super) fn read(&self, each: &mut dyn FnMut(RankTrace) -> Result<(), Failure>) -> Result<u8, Failure> {
+        let mut read = Read { known: BTreeSet::new(), code: 0, failure: None };
+        for argument in &self.arguments {
+            let run_id = self.run_id.clone().unwrap_or_else(|| run_of(argument));
+            read_run(&RunFiles::of(std::slice::from_ref(argument))?, &mut |found| {
+                read.add(found, &run_id, each)
+            });
+        }
+        match read.failure {
+            Some(failure) => Err(failure),
+            None if read.known.is_empty() => Err(Failure::usage("no trace was read")),
+            None => Ok(read.code),
+        }
+    }
+}
+
+/// What was read so far.
+struct Read {
+    /// The runs and ranks.
+    known: BTreeSet<(RunId, i64)>,
+    code: u8,
+    failure: Option<Failure>,
+}
+
+impl Read {
+    fn add(&mut self, found: Found, run_id: &RunId, each: &mut dyn FnMut(RankTrace) -> Result<(), Failure>) {
+        if self.failure.is_some() || found.is_other_file() {
+            return;
+        }
+        let trace = match found.content {
+            Ok(Content::Trace(trace)) => *trace,
+            Ok(Content::Summaries(_)) => return report(format!("{}: a summary has no events", found.path)),
+            Err(reason) => {
+                report(format!("{}: {reason}", found.path));
+                self.code = UNREADABLE;
+                return;
+            }
+        };
+        let rank = trace.table.metadata.rank().unwrap_or_else(|| self.next_rank(run_id));
+        if !self.known.insert((run_id.clone(), rank)) {
+            self.failure = Some(Error::SameRank { run_id: run_id.as_str().to_owned(), rank }.into());
+            return;
+        }
+        self.failure = each(RankTrace::new(trace, run_id.clone(), rank)).err();
+    }
+
+    /// The rank of a trace that does not state it: the first that is free.
+    fn next_rank(&self, run_id: &RunId) -> i64 {
+        (0..).find(|&rank| !self.known.contains(&(run_id.clone(), rank))).unwrap_or(0)
+    }
+}
+
+/// Returns the run of the traces of an argument: its name.
+fn run_of(argument: &Path) -> RunId {
+    let absolute = argument.canonicalize().unwrap_or_else(|_| argument.to_owned());
+    let name = absolute.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut stem = if argument.as_os_str() == "-" { "stdin" } else { name.as_str() };
+    while let Some(shorter) = ENDINGS.iter().find_map(|ending| stem.strip_suffix(ending)) {
+        stem = shorter;
+    }
+    RunId::resembling(stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_named_after_files_and_folders() {
+        let run = |path: &str| run_of(Path::new(path)).as_str().to_owned();
+        assert_eq!(run("/a/run.v2.pt.trace.json.gz"), "run.v2");
+        assert_eq!(run("/a/ranks/"), "ranks");
+        assert_eq!(run("/a/my run.ktrace"), "my_run");
+        assert_eq!(run("-"), "stdin");
+    }
+}

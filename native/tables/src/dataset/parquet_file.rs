@@ -1,0 +1,162 @@
+//! Writes a table of a trace as a Parquet file: one group of rows after the other, the columns of each on several threads.
+
+use crate::arrow::{RankTrace, SCHEMA_VERSION, arrow_schema, column, fields};
+use crate::error::Error;
+use crate::values::Form;
+use arrow_array::ArrayRef;
+use arrow_schema::{DataType, SchemaRef};
+use kinetoscope_core::schema::{FieldType, Schema, Source, VERSION};
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriter, ArrowWriterOptions,
+    compute_leaves,
+};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::{KeyValue, SortingColumn};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::ColumnPath;
+use std::fs::File;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// The number of rows of a group. A reader skips the groups whose ranges of values do not match.
+const GROUP: usize = 1 << 17;
+
+/// Writes a table. Returns the number of its rows and the size of the file.
+pub(super) fn write_table(
+    of: &RankTrace,
+    schema: &Schema,
+    path: &Path,
+    threads: usize,
+) -> Result<(u64, u64), Error> {
+    let file = File::create(path).map_err(Error::io(path))?;
+    let arrow = arrow_schema(schema, fields(schema, Form::Views));
+    // Readers use the types of Parquet: texts, not views of texts.
+    let options =
+        ArrowWriterOptions::new().with_properties(properties(of, schema)).with_skip_arrow_metadata(true);
+    let writer = ArrowWriter::try_new_with_options(file, arrow.clone(), options)?;
+    let (mut writer, groups) = writer.into_serialized_writer()?;
+    let source = schema.open_all(&of.trace);
+    for start in (0..source.len()).step_by(GROUP) {
+        let table = Table { of, schema, source: &*source, arrow: &arrow };
+        table.write(&mut writer, &groups, start..source.len().min(start + GROUP), threads)?;
+    }
+    let file = writer.into_inner()?;
+    file.sync_data().map_err(Error::io(path))?;
+    let bytes = file.metadata().map_err(Error::io(path))?.len();
+    Ok((source.len() as u64, bytes))
+}
+
+fn properties(of: &RankTrace, schema: &Schema) -> WriterProperties {
+    let pairs = [
+        (SCHEMA_VERSION, VERSION.to_string()),
+        ("kinetoscope.run_id", of.run_id.as_str().to_owned()),
+        ("kinetoscope.rank", of.rank.to_string()),
+    ];
+    let pairs = pairs.map(|(key, value)| KeyValue::new(key.to_owned(), value));
+    let sorted = |name: &&str| {
+        let column_idx = i32::try_from(schema.column(name)?).ok()?;
+        Some(SortingColumn { column_idx, descending: false, nulls_first: true })
+    };
+    let mut builder = WriterProperties::builder()
+        .set_created_by(format!("kinetoscope {}", env!("CARGO_PKG_VERSION")))
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(GROUP))
+        .set_key_value_metadata(Some(pairs.to_vec()))
+        .set_sorting_columns(Some(schema.sorted_by.iter().filter_map(sorted).collect()));
+    for field in schema.fields() {
+        let path = ColumnPath::from(field.name);
+        builder = match field.kind {
+            // Times and numbers of events differ little from those before.
+            FieldType::Int => builder
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
+            // The ranges of values of arguments help no query.
+            FieldType::Map => ["key", "value"].into_iter().fold(builder, |builder, part| {
+                let path = vec![field.name.to_owned(), "key_value".to_owned(), part.to_owned()];
+                builder.set_column_statistics_enabled(ColumnPath::new(path), EnabledStatistics::None)
+            }),
+            _ => builder,
+        };
+    }
+    builder.build()
+}
+
+/// A table that is being written.
+struct Table<'t> {
+    of: &'t RankTrace,
+    schema: &'t Schema,
+    source: &'t dyn Source,
+    arrow: &'t SchemaRef,
+}
+
+/// A column of a group of rows: the writers of its parts, and what they wrote.
+struct Column {
+    writers: Vec<ArrowColumnWriter>,
+    written: Result<Vec<ArrowColumnChunk>, Error>,
+}
+
+impl Table<'_> {
+    fn write(
+        &self,
+        file: &mut SerializedFileWriter<File>,
+        groups: &ArrowRowGroupWriterFactory,
+        rows: Range<usize>,
+        threads: usize,
+    ) -> Result<(), Error> {
+        let mut writers = groups.create_column_writers(file.flushed_row_groups().len())?.into_iter();
+        let mut columns: Vec<Column> = Vec::new();
+        for field in self.arrow.fields() {
+            let writers = writers.by_ref().take(leaves(field.data_type())).collect();
+            columns.push(Column { writers, written: Ok(Vec::new()) });
+        }
+        let waiting = Mutex::new(columns.iter_mut().enumerate());
+        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            while let Some((at, column)) = next() {
+                column.written = self.write_column(at, rows.clone(), std::mem::take(&mut column.writers));
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads.clamp(1, self.arrow.fields().len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let mut group = file.next_row_group()?;
+        for column in columns {
+            for chunk in column.written? {
+                chunk.append_to_row_group(&mut group)?;
+            }
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    fn write_column(
+        &self,
+        at: usize,
+        rows: Range<usize>,
+        mut writers: Vec<ArrowColumnWriter>,
+    ) -> Result<Vec<ArrowColumnChunk>, Error> {
+        let fields = self.schema.fields();
+        /// The values of so many rows are in memory at once.
+        const PIECE: usize = 1 << 14;
+        for start in rows.clone().step_by(PIECE) {
+            let piece = start..rows.end.min(start + PIECE);
+            let array: ArrayRef = column(self.of, self.source, (at, &fields[at]), piece, Form::Views)?;
+            let leaves = compute_leaves(self.arrow.field(at), &array)?;
+            for (writer, leaf) in writers.iter_mut().zip(&leaves) {
+                writer.write(leaf)?;
+            }
+        }
+        Ok(writers.into_iter().map(ArrowColumnWriter::close).collect::<Result<_, _>>()?)
+    }
+}
+
+/// The number of columns of Parquet that a column has.
+fn leaves(kind: &DataType) -> usize {
+    if matches!(kind, DataType::Map(..)) { 2 } else { 1 }
+}
