@@ -2,7 +2,7 @@
 
 use super::Source;
 use super::column::{Data, Field, FieldType};
-use crate::rows::{Cell, CellType, Column, json};
+use crate::rows::{Cell, CellType, Column, Rows, json};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -29,6 +29,12 @@ fn field(column: &Column) -> Field {
     // JSON can be `null`.
     let optional = column.optional || kind == FieldType::Text;
     Field { name: column.key, kind, optional, about: column.about }
+}
+
+/// Returns the answer of a query as a table: its columns, and its rows.
+pub fn of_answer(answer: Rows) -> (Vec<Field>, Box<dyn Source>) {
+    let fields = fields(&answer.columns, &[]);
+    (fields.clone(), opened(fields, answer.rows))
 }
 
 struct Answer {

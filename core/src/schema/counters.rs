@@ -65,6 +65,9 @@ fn columns() -> Vec<Of> {
         Of::bool("is_recorded", "Whether it is in the file.", |all, at| {
             Some(all.points[at].0 < all.recorded)
         }),
+        Of::int("point", "The number of the value among those of the counter.", |all, at| {
+            i64::try_from(all.points[at].1).ok()
+        }),
         Of::int("ts_ns", "The time.", |all, at| Some(all.point(at).0)),
         Of::float("value", "The value.", |all, at| Some(all.point(at).1)),
     ]

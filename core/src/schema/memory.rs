@@ -61,6 +61,7 @@ type Of<'t> = Column<All<'t>>;
 
 fn columns<'t>() -> Vec<Of<'t>> {
     vec![
+        Of::int("record", "The number of the row, in the order of time.", |_, at| i64::try_from(at).ok()),
         Of::word("kind", "`allocation`, `release` or `out_of_memory`.", |all, at| {
             Some(match all.record(at) {
                 None => "out_of_memory",

@@ -68,7 +68,7 @@ const TOPICS: [(&str, &[&str]); 9] = [
     ("Ranks", &["ranks", "summarize", "merge"]),
     ("Devices", &["kernels", "launches", "sequences", "collectives", "flops", "memory", "steps"]),
     ("Timeline", &["tree", "samples", "names", "counters", "tracks"]),
-    ("Traces", &["view", "attach", "export", "repair", "slice", "shrink", "redact"]),
+    ("Traces", &["sql", "view", "attach", "export", "repair", "slice", "shrink", "redact"]),
     ("Shell", &["completions", "man", "help"]),
 ];
 
@@ -108,7 +108,15 @@ fn subcommands() -> impl Iterator<Item = Command> {
         .iter()
         .chain(COMPARISONS)
         .map(query_command)
-        .chain([outline::outline(), compare::trend(), ranks::summarize(), ranks::merge(), export, repair])
+        .chain([
+            outline::outline(),
+            compare::trend(),
+            ranks::summarize(),
+            ranks::merge(),
+            tables::sql(),
+            export,
+            repair,
+        ])
         .chain(page_commands())
         .chain(exports(Kind::Edit).map(|e| export_command(e, "")))
         .chain([

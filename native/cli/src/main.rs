@@ -51,6 +51,7 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         Some((name @ ("diff" | "diff-tree"), matches)) => diff::diff(name, matches),
         Some(("summarize", matches)) => ranks::summarize::summarize(matches),
         Some(("merge", matches)) => ranks::merge::merge(matches),
+        Some(("sql", matches)) => tables::sql(matches),
         Some(("repair", matches)) => files::repair(&args::Files::of(matches)),
         #[cfg(feature = "view")]
         Some(("view", matches)) => view::view(matches),

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::values::{Arrays, Form, NameViews, data_type};
-use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, SchemaRef};
 use kinetoscope_core::schema::{Schema, Source, VERSION};
@@ -99,6 +99,17 @@ pub(crate) fn rank_fields(text: DataType) -> [Field; 2] {
     [Field::new(RUN_ID, text, false), Field::new(RANK, DataType::Int64, false)]
 }
 
+/// Returns the values of the first column, the run, or of the second, the rank.
+#[cfg(feature = "sql")]
+pub(crate) fn rank_column(of: &RankTrace, column: usize, rows: usize) -> ArrayRef {
+    if column == 1 {
+        return Arc::new(Int64Array::from_value(of.rank, rows));
+    }
+    let mut builder = arrow_array::builder::StringViewBuilder::new().with_deduplicate_strings();
+    (0..rows).for_each(|_| builder.append_value(of.run_id.as_str()));
+    Arc::new(builder.finish())
+}
+
 /// Returns one column of a table for a range of rows.
 ///
 /// # Errors
@@ -163,7 +174,7 @@ fn batch(
     arrow: &SchemaRef,
 ) -> Result<RecordBatch, Error> {
     let run = StringArray::from_iter_values(rows.clone().map(|_| of.run_id.as_str()));
-    let ranks = arrow_array::Int64Array::from_value(of.rank, rows.len());
+    let ranks = Int64Array::from_value(of.rank, rows.len());
     let mut columns: Vec<ArrayRef> = vec![Arc::new(run), Arc::new(ranks)];
     for field in schema.fields().iter().enumerate() {
         columns.push(column(of, source, field, rows.clone(), Form::Dictionaries)?);

@@ -110,6 +110,11 @@ impl Dataset {
         &self.folder
     }
 
+    /// Whether it has a table.
+    pub fn has(&self, schema: &Schema) -> bool {
+        self.folder.join(schema.name).is_dir()
+    }
+
     /// The version of the schema.
     pub fn version(&self) -> u64 {
         self.version

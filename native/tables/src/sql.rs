@@ -1,1 +1,159 @@
-//! SQL.
+//! SQL on traces in memory, or on a data set.
+//!
+//! The engine is DataFusion. The tables are those of [`kinetoscope_core::schema`]; [`VIEWS`] have the names of other tools. Besides
+//! DataFusion's functions there are:
+//!
+//! - `busy_ns(ts, dur)`, an aggregate: the length of the union of intervals;
+//! - `exposed_ns(ts, dur, counts)`, an aggregate: the time in which an interval with `counts` is open, and none without it;
+//! - `overlap(ts_a, dur_a, ts_b, dur_b)`: the time that two intervals have in common;
+//! - `quantile(value, share)`, an aggregate: an estimate by a t-digest, `approx_percentile_cont` of DataFusion;
+//! - on traces, not on data sets: `ancestors(event)`, `step_of(event)` and `launch_of(work)`, with several traces
+//!   `ancestors(run_id, rank, event)`; and for each query of the engine a function of its name, such as `FROM idle('by=stream')`.
+
+mod cached;
+mod cells;
+mod functions;
+mod library;
+mod mistakes;
+mod scan;
+mod table;
+mod views;
+
+use crate::arrow::{RANK, RUN_ID, RankTrace, fields};
+use crate::dataset::Dataset;
+use crate::error::Error;
+use crate::values::Form;
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, SchemaRef};
+use cached::Cached;
+use datafusion::common::DataFusionError;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::ListingOptions;
+use datafusion::execution::context::{SQLOptions, SessionConfig, SessionContext};
+use kinetoscope_core::schema::{Schema, TABLES};
+use std::sync::Arc;
+use table::TraceTable;
+use tokio::runtime::Runtime;
+
+pub use library::{QUERIES, Query, query};
+pub use views::VIEWS;
+
+/// Tables that can be queried.
+pub struct Session {
+    context: SessionContext,
+    runtime: Runtime,
+}
+
+/// The result of a query.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The columns.
+    pub schema: SchemaRef,
+    /// The rows.
+    pub batches: Vec<RecordBatch>,
+}
+
+impl Session {
+    /// Returns the tables of traces.
+    ///
+    /// # Errors
+    /// Returns [`Error::Query`] if the tables cannot be set up.
+    pub fn of_traces(traces: Vec<RankTrace>) -> Result<Session, Error> {
+        let session = Session::new()?;
+        let traces: Arc<[Cached]> = traces.into_iter().map(Cached::new).collect();
+        for schema in TABLES {
+            let table = TraceTable::new(schema, Arc::clone(&traces));
+            session.context.register_table(schema.name, Arc::new(table)).map_err(plain)?;
+        }
+        functions::register_for(&session.context, &traces);
+        session.add_views()?;
+        Ok(session)
+    }
+
+    /// Returns the tables of a data set. A column that the version of the data set lacks has no values.
+    ///
+    /// # Errors
+    /// Returns [`Error::Query`] if its files cannot be listed.
+    pub fn of_dataset(dataset: &Dataset) -> Result<Session, Error> {
+        let session = Session::new()?;
+        for schema in TABLES.into_iter().filter(|schema| dataset.has(schema)) {
+            session.add_files(dataset, schema)?;
+        }
+        session.add_views()?;
+        Ok(session)
+    }
+
+    fn new() -> Result<Session, Error> {
+        let config = SessionConfig::new().with_information_schema(true);
+        let runtime = Runtime::new().map_err(|error| Error::Query(error.to_string()))?;
+        let session = Session { context: SessionContext::new_with_config(config), runtime };
+        functions::register(&session.context);
+        Ok(session)
+    }
+
+    fn add_files(&self, dataset: &Dataset, schema: &Schema) -> Result<(), Error> {
+        let partitions = [(RUN_ID, DataType::Utf8View), (RANK, DataType::Int64)];
+        let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
+            .with_file_extension(".parquet")
+            .with_table_partition_cols(partitions.map(|(name, kind)| (name.to_owned(), kind)).to_vec());
+        let optional = |field: Field| field.with_nullable(true);
+        let fields: Vec<Field> = fields(schema, Form::Views).into_iter().map(optional).collect();
+        let arrow = Arc::new(arrow_schema::Schema::new(fields));
+        let folder = dataset.folder().join(schema.name).display().to_string();
+        let register = self.context.register_listing_table(schema.name, &folder, options, Some(arrow), None);
+        self.runtime.block_on(register).map_err(plain)
+    }
+
+    /// Adds the views whose tables exist.
+    fn add_views(&self) -> Result<(), Error> {
+        for (name, sql) in VIEWS {
+            if let Err(error) = self.execute(&format!("CREATE VIEW {name} AS {sql}"), SQLOptions::new())
+                && mistakes::unknown_table(&error).is_none()
+            {
+                return Err(plain(error));
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(&self, sql: &str, options: SQLOptions) -> Result<Answer, DataFusionError> {
+        self.runtime.block_on(async {
+            let frame = self.context.sql_with_options(sql, options).await?;
+            let schema = Arc::new(frame.schema().as_arrow().clone());
+            let batches = frame.collect().await?;
+            Ok(Answer { schema, batches })
+        })
+    }
+
+    /// Runs a query. Statements that write files are refused; views can be created.
+    ///
+    /// # Errors
+    /// Returns [`Error::Query`] with the reason; for an unknown table, column or function with the names that resemble it.
+    pub fn run(&self, sql: &str) -> Result<Answer, Error> {
+        // COPY and INSERT would write files.
+        let options = SQLOptions::new().with_allow_dml(false);
+        self.execute(sql, options).map_err(|error| mistakes::explain(&error, &self.names()))
+    }
+
+    /// The names of tables, views, columns and functions.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = VIEWS.iter().map(|view| view.0.to_owned()).collect();
+        for schema in TABLES {
+            names.push(schema.name.to_owned());
+            names.extend(schema.fields().iter().map(|field| field.name.to_owned()));
+        }
+        let state = self.context.state();
+        names.extend(state.scalar_functions().keys().cloned());
+        names.extend(state.aggregate_functions().keys().cloned());
+        names.extend(state.window_functions().keys().cloned());
+        names.extend(state.table_functions().keys().cloned());
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+fn plain(error: DataFusionError) -> Error {
+    Error::Query(error.strip_backtrace())
+}

@@ -1,7 +1,7 @@
 //! The commands about the tables of traces. They are in the help of every build; without their feature they say how to get it.
 
-use super::{examples, output, run_traces};
-use clap::{Arg, Command, value_parser};
+use super::{examples, format_arg, output, run_traces};
+use clap::{Arg, ArgAction, Command, value_parser};
 use kinetoscope_core::schema::TABLES;
 use std::path::PathBuf;
 
@@ -16,10 +16,11 @@ pub(super) fn parquet() -> Command {
              run_id=RUN/rank=RANK/part-0.parquet for each trace. Traces are read one after the other; one that is written again \
              replaces the one of the same run and rank. The schema is in the reference.",
         )
-        .after_help(examples("export parquet", &["run.json.gz -o tables", "ranks/ -o tables --run nightly"]))
+        .after_help(examples("export parquet", &["run.json.gz -o tables", "ranks/ -o tables --run-id nightly"]))
         .args([
             run_traces(),
             run_id(),
+            rank(),
             Arg::new("tables")
                 .long("tables")
                 .value_name("LIST")
@@ -51,14 +52,54 @@ pub(super) fn arrow() -> Command {
                 .hide_possible_values(true)
                 .help(format!("The table: {}", names(", "))),
             run_id(),
+            rank(),
+            output("Write to this file instead of standard output"),
+        ])
+}
+
+pub(super) fn sql() -> Command {
+    Command::new("sql")
+        .about("Answers SQL about traces, or about a folder of Parquet files")
+        .long_about(
+            "Answers a query in SQL about the tables of traces, or of a folder that `export parquet` wrote.\n\nWithout a query, it is read \
+             from standard input; on a terminal, a shell starts. The engine is DataFusion. The reference has the tables and functions.",
+        )
+        .after_help(examples(
+            "sql",
+            &[
+                "'SELECT name, sum(dur_ns) AS sum_ns FROM kernels GROUP BY name' run.json.gz",
+                "--run idle run.json.gz",
+                "tables/",
+            ],
+        ))
+        .args([
+            Arg::new("traces")
+                .value_name("QUERY|TRACE")
+                .num_args(1..)
+                .value_parser(value_parser!(PathBuf))
+                .help("The query, and traces or a folder of Parquet files"),
+            Arg::new("list").long("list").action(ArgAction::SetTrue).help("List the queries of the library"),
+            Arg::new("query").long("run").value_name("NAME").help("Run a query of the library"),
+            run_id(),
+            rank(),
+            format_arg("The output format"),
             output("Write to this file instead of standard output"),
         ])
 }
 
 fn run_id() -> Arg {
-    Arg::new("run").long("run").value_name("ID").help(
+    Arg::new("run-id").long("run-id").value_name("ID").help(
         "The id of the run of all traces: letters, digits, `.`, `_`, `-` [default: the name of the file or folder]",
     )
+}
+
+fn rank() -> Arg {
+    Arg::new("rank")
+        .long("rank")
+        .value_name("N")
+        .default_value("0")
+        .value_parser(value_parser!(i64).range(0..))
+        .help("The rank of the first trace that does not state it; the next ones follow")
 }
 
 fn names(separator: &str) -> String {

@@ -1,5 +1,6 @@
 //! The traces of the arguments, each as a rank of a run.
 
+use crate::args::traces_of;
 use crate::failure::{Failure, UNREADABLE, report};
 use crate::progress::read_run;
 use clap::ArgMatches;
@@ -22,12 +23,19 @@ impl From<Error> for Failure {
 pub(super) struct Ranks {
     arguments: Vec<PathBuf>,
     run_id: Option<RunId>,
+    /// The rank of the first trace that does not state it.
+    rank: i64,
 }
 
 impl Ranks {
     pub(super) fn of(matches: &ArgMatches) -> Result<Ranks, Failure> {
-        let run_id = matches.get_one::<String>("run").map(|id| RunId::new(id)).transpose()?;
-        Ok(Ranks { arguments: crate::args::traces_of(matches), run_id })
+        Ranks::of_paths(traces_of(matches), matches)
+    }
+
+    /// The same for other paths.
+    pub(super) fn of_paths(arguments: Vec<PathBuf>, matches: &ArgMatches) -> Result<Ranks, Failure> {
+        let run_id = matches.get_one::<String>("run-id").map(|id| RunId::new(id)).transpose()?;
+        Ok(Ranks { arguments, run_id, rank: matches.get_one("rank").copied().unwrap_or(0) })
     }
 
     /// The files of all arguments.
@@ -38,7 +46,7 @@ impl Ranks {
     /// Reads the traces one after the other, and calls `each` with each of them. A file that cannot be read is reported.
     /// Returns the exit code.
     pub(super) fn read(&self, each: &mut dyn FnMut(RankTrace) -> Result<(), Failure>) -> Result<u8, Failure> {
-        let mut read = Read { known: BTreeSet::new(), code: 0, failure: None };
+        let mut read = Read { known: BTreeSet::new(), rank: self.rank, code: 0, failure: None };
         for argument in &self.arguments {
             let run_id = self.run_id.clone().unwrap_or_else(|| run_of(argument));
             read_run(&RunFiles::of(std::slice::from_ref(argument))?, &mut |found| {
@@ -57,6 +65,8 @@ impl Ranks {
 struct Read {
     /// The runs and ranks.
     known: BTreeSet<(RunId, i64)>,
+    /// The least rank of a trace that does not state it.
+    rank: i64,
     code: u8,
     failure: Option<Failure>,
 }
@@ -85,7 +95,7 @@ impl Read {
 
     /// The rank of a trace that does not state it: the first that is free.
     fn next_rank(&self, run_id: &RunId) -> i64 {
-        (0..).find(|&rank| !self.known.contains(&(run_id.clone(), rank))).unwrap_or(0)
+        (self.rank..).find(|&rank| !self.known.contains(&(run_id.clone(), rank))).unwrap_or(self.rank)
     }
 }
 

@@ -1,0 +1,15 @@
+-- Data quality: identities and diagnostics.
+-- equals: check
+SELECT
+  run_id,
+  rank,
+  kind,
+  name,
+  holds,
+  left_value AS "left",
+  right_value AS "right",
+  count,
+  first_offset,
+  example
+FROM diagnostics
+ORDER BY run_id, rank, kind, name, count

@@ -1,0 +1,63 @@
+//! Explains why a query was refused, with the names that resemble an unknown one.
+
+use crate::error::Error;
+use datafusion::common::{DataFusionError, SchemaError};
+use strsim::levenshtein;
+
+/// Returns the reason in one line.
+pub(super) fn explain(error: &DataFusionError, names: &[String]) -> Error {
+    let message = match error.find_root() {
+        DataFusionError::SchemaError(schema, _) => match &**schema {
+            SchemaError::FieldNotFound { field, valid_fields } => {
+                let valid: Vec<String> = valid_fields.iter().map(|column| column.name.clone()).collect();
+                format!("there is no column {:?}{}", field.name, suggestion(&field.name, &valid))
+            }
+            other => other.to_string(),
+        },
+        DataFusionError::Plan(message) => match unknown_table(error) {
+            Some(table) => format!("there is no table {table:?}{}", suggestion(table, names)),
+            None => message.clone(),
+        },
+        DataFusionError::SQL(error, _) => error.to_string(),
+        other => other.strip_backtrace(),
+    };
+    Error::Query(message.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The table in a message such as `table 'datafusion.public.evnts' not found`.
+pub(super) fn unknown_table(error: &DataFusionError) -> Option<&str> {
+    let DataFusionError::Plan(message) = error.find_root() else { return None };
+    message.strip_prefix("table '")?.strip_suffix("' not found")?.rsplit('.').next()
+}
+
+/// Returns the names that are nearest to one, as a question; empty if none is near.
+fn suggestion(name: &str, names: &[String]) -> String {
+    let limit = name.chars().count().div_ceil(3).max(2);
+    let mut near: Vec<(usize, &str)> = names
+        .iter()
+        .map(|known| (levenshtein(&name.to_lowercase(), &known.to_lowercase()), known.as_str()))
+        .filter(|&(distance, known)| distance <= limit || known.contains(name))
+        .collect();
+    near.sort();
+    near.dedup();
+    let near: Vec<String> = near.iter().take(3).map(|(_, known)| format!("`{known}`")).collect();
+    match near.as_slice() {
+        [] => String::new(),
+        [one] => format!("; did you mean {one}?"),
+        [most @ .., last] => format!("; did you mean {} or {last}?", most.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_names_come_first() {
+        let names = ["dur_ns", "ts_ns", "name", "events"].map(str::to_owned);
+        assert_eq!(suggestion("dur", &names), "; did you mean `dur_ns`?");
+        assert_eq!(suggestion("duration_ns", &names), "");
+        assert_eq!(suggestion("evnts", &names), "; did you mean `events`?");
+        assert_eq!(suggestion("zzzzzz", &names), "");
+    }
+}
