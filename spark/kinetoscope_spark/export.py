@@ -2,10 +2,12 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
+from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 #: The columns of a task: the path of a trace, and the rank if the trace does not state it.
@@ -48,6 +50,8 @@ def export(
     paths = sorted(traces)
     rows = [(path, rank) for rank, path in enumerate(paths)]
     frame = spark.createDataFrame(rows, TASK).repartition(tasks or max(len(rows), 1), "path")
+    # The executors do not need this package.
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
     work = _Work(command, os.path.abspath(output), run_id)
     results = frame.mapInArrow(work.run, RESULT).collect()
     errors = {row.path: row.error for row in results if row.error is not None}

@@ -16,7 +16,7 @@ use std::path::Path;
 type Layers = &'static [&'static [&'static str]];
 
 /// Folders whose imports form no cycle. Where layers are listed, a module imports only modules of lower layers.
-const RUST: [(&str, Layers); 10] = [
+const RUST: [(&str, Layers); 11] = [
     ("core/stream/src", &[&["activity", "block", "record"], &["records"], &["ring"], &["lib"]]),
     (
         "core/src",
@@ -93,10 +93,11 @@ const RUST: [(&str, Layers); 10] = [
             &["answer", "view"],
             &["audit", "outline", "trend"],
             &["budgets"],
-            &["diff", "files", "ranks"],
+            &["diff", "files", "ranks", "tables"],
             &["main"],
         ],
     ),
+    ("native/tables/src", &[&["error", "values"], &["arrow"], &["dataset"], &["sql"], &["lib"]]),
     ("native/macros/src", &[&["options"], &["instrument"], &["lib"]]),
     (
         "wasm/src",
@@ -132,12 +133,13 @@ const TYPESCRIPT: [(&str, Layers); 2] = [
 ];
 
 /// The crates of this repository that a crate may name, by the folder of its sources.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 9] = [
     ("core/stream/src", &[]),
     ("core/src", &["kinetoscope_stream"]),
     ("native/src", &["kinetoscope_stream", "kinetoscope_core", "kinetoscope_macros", "kinetoscope"]),
     ("native/macros/src", &[]),
-    ("native/cli/src", &["kinetoscope_core", "kinetoscope"]),
+    ("native/cli/src", &["kinetoscope_core", "kinetoscope", "kinetoscope_tables"]),
+    ("native/tables/src", &["kinetoscope_core"]),
     ("wasm/src", &["kinetoscope_core"]),
     ("xtask/src", &[]),
     ("tests", &["kinetoscope_stream", "kinetoscope_core", "kinetoscope", "kinetoscope_tests"]),

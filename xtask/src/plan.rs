@@ -6,7 +6,7 @@ use crate::shell::Failure;
 use crate::tally::Tally;
 use crate::{
     api, book, browser, cost, cudarc, cupti, examples, features, fuzz, imports, msrv, native, npm, package,
-    page, perfetto, release, rust_tests, silent, steps, targets, toolchain, tools, words,
+    page, perfetto, release, rust_tests, silent, sql, steps, targets, toolchain, tools, words,
 };
 
 type Run = fn() -> Result<Tally, Failure>;
@@ -42,12 +42,15 @@ pub(crate) const TEST: [Step; 22] = [
 ];
 
 /// The steps of `cargo xtask test slow`: checks that take longer.
-pub(crate) const SLOW: [Step; 20] = [
+pub(crate) const SLOW: [Step; 23] = [
     step("readme", Load::Shares, &[], native::first_command),
     step("book", Load::Shares, &[], book::build),
     step("cupti", Load::Debug, &[], cupti::test),
     step("perfetto", Load::Debug, &[], perfetto::test),
     step("features", Load::Debug, &[], features::check),
+    step("sql", Load::Debug, &[], sql::test),
+    step("sql-lints", Load::Debug, &[], sql::lints),
+    step("engines", Load::Shares, &[], sql::engines),
     step("api", Load::Shares, &[], api::check),
     step("cost", Load::Shares, &[], cost::check),
     step("msrv", Load::Shares, &[], msrv::check),

@@ -49,7 +49,7 @@ impl<'t> Ops<'t> {
         let device_totals = events.device_totals_ns();
         let input_bytes = if wanted.any(&["input_bytes"]) { sizes(trace, &events) } else { Vec::new() };
         let (all, steps) = (events.events().collect(), StepOf::new(&trace.table));
-        Ops { trace, all, steps, device_totals, input_bytes, events }
+        Ops { trace, events, all, steps, device_totals, input_bytes }
     }
 
     fn table(&self) -> &'t Table {

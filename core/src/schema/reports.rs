@@ -89,7 +89,9 @@ pub(super) const TRACES: Schema = Schema {
         let (mut fields, mut rows) = (trace_fields(), info::info(trace).rows);
         if let Some(rank) = fields.iter().position(|field| field.name == RANK) {
             fields.remove(rank);
-            rows.iter_mut().for_each(|row| drop(row.remove(rank)));
+            for row in &mut rows {
+                row.remove(rank);
+            }
         }
         answer::opened(fields, rows)
     },

@@ -30,8 +30,8 @@ struct Steps<'t> {
 
 impl Steps<'_> {
     /// Returns a part of a step, by its index in `analysis::device::steps::PARTS`.
-    fn part(&self, at: usize, part: usize) -> Option<i64> {
-        Some(self.steps[at].parts_ns[part])
+    fn part(&self, at: usize, part: usize) -> i64 {
+        self.steps[at].parts_ns[part]
     }
 }
 
@@ -63,26 +63,28 @@ fn columns<'t>() -> Vec<Of<'t>> {
         Of::int("launched", "The number of device activities launched in the step.", |all, at| {
             i64::try_from(all.steps[at].kernels).ok()
         }),
-        Of::int("kernel_ns", "The time during which compute kernels ran.", |all, at| all.part(at, 0)),
+        Of::int("kernel_ns", "The time during which compute kernels ran.", |all, at| Some(all.part(at, 0))),
         Of::int(
             "communication_ns",
             "The time during which communication kernels ran, and none of the above.",
-            |all, at| all.part(at, 1),
+            |all, at| Some(all.part(at, 1)),
         ),
         Of::int("memcpy_ns", "The time during which copies ran, and none of the above.", |all, at| {
-            all.part(at, 2)
+            Some(all.part(at, 2))
         }),
         Of::int("memset_ns", "The time during which memsets ran, and none of the above.", |all, at| {
-            all.part(at, 3)
+            Some(all.part(at, 3))
         }),
         Of::int("runtime_ns", "The time in runtime or driver calls, and none of the above.", |all, at| {
-            all.part(at, 4)
+            Some(all.part(at, 4))
         }),
         Of::int("data_loader_ns", "The time in data loading, and none of the above.", |all, at| {
-            all.part(at, 5)
+            Some(all.part(at, 5))
         }),
-        Of::int("cpu_op_ns", "The time in operators, and none of the above.", |all, at| all.part(at, 6)),
-        Of::int("other_ns", "The remaining time.", |all, at| all.part(at, 7)),
+        Of::int("cpu_op_ns", "The time in operators, and none of the above.", |all, at| {
+            Some(all.part(at, 6))
+        }),
+        Of::int("other_ns", "The remaining time.", |all, at| Some(all.part(at, 7))),
     ]
 }
 

@@ -3,6 +3,8 @@
 #[cfg(feature = "parquet")]
 mod export;
 #[cfg(feature = "sql")]
+mod library;
+#[cfg(feature = "sql")]
 mod output;
 #[cfg(feature = "parquet")]
 mod ranks;

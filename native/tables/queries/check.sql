@@ -6,8 +6,8 @@ SELECT
   kind,
   name,
   holds,
-  left_value AS "left",
-  right_value AS "right",
+  left_value,
+  right_value,
   count,
   first_offset,
   example

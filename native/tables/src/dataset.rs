@@ -15,8 +15,10 @@ use parquet_file::write_table;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, available_parallelism};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The file with the version.
 const MANIFEST: &str = "kinetoscope.json";
@@ -165,8 +167,10 @@ impl Dataset {
     fn write_one(&self, of: &RankTrace, schema: &Schema, threads: usize) -> Result<(u64, u64), Error> {
         let folder = self.folder.join(schema.name).join(partition(of, "/"));
         fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
-        // Readers ignore files whose names begin with a dot.
-        let (new, path) = (folder.join(format!(".{PART}")), folder.join(PART));
+        // Readers ignore such names. Each is different, because a process that was given up as lost can still be writing.
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let new = folder.join(format!(".{PART}.{}-{}.tmp", process::id(), since_1970.as_nanos()));
+        let path = folder.join(PART);
         let written = write_table(of, schema, &new, threads)?;
         fs::rename(&new, &path).map_err(Error::io(&path))?;
         Ok(written)

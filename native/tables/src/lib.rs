@@ -5,7 +5,7 @@
 //!
 //! - [`arrow`]: the rows of a table of a trace as Arrow batches, and as a stream of Arrow's IPC format.
 //! - [`dataset`]: a folder with the tables of many traces as Parquet files, in partitions by run and rank.
-//! - [`sql`], with the feature of that name: queries on traces in memory or on a data set.
+//! - `sql`, with the feature of that name: queries on traces in memory or on a data set.
 
 #![forbid(unsafe_code)]
 

@@ -64,7 +64,7 @@ impl Session {
         let traces: Arc<[Cached]> = traces.into_iter().map(Cached::new).collect();
         for schema in TABLES {
             let table = TraceTable::new(schema, Arc::clone(&traces));
-            session.context.register_table(schema.name, Arc::new(table)).map_err(plain)?;
+            session.context.register_table(schema.name, Arc::new(table)).map_err(|error| plain(&error))?;
         }
         functions::register_for(&session.context, &traces);
         session.add_views()?;
@@ -102,7 +102,7 @@ impl Session {
         let arrow = Arc::new(arrow_schema::Schema::new(fields));
         let folder = dataset.folder().join(schema.name).display().to_string();
         let register = self.context.register_listing_table(schema.name, &folder, options, Some(arrow), None);
-        self.runtime.block_on(register).map_err(plain)
+        self.runtime.block_on(register).map_err(|error| plain(&error))
     }
 
     /// Adds the views whose tables exist.
@@ -111,7 +111,7 @@ impl Session {
             if let Err(error) = self.execute(&format!("CREATE VIEW {name} AS {sql}"), SQLOptions::new())
                 && mistakes::unknown_table(&error).is_none()
             {
-                return Err(plain(error));
+                return Err(plain(&error));
             }
         }
         Ok(())
@@ -154,6 +154,6 @@ impl Session {
     }
 }
 
-fn plain(error: DataFusionError) -> Error {
+fn plain(error: &DataFusionError) -> Error {
     Error::Query(error.strip_backtrace())
 }

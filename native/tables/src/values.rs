@@ -85,9 +85,9 @@ impl Arrays<'_> {
     /// Returns an error if the texts are longer than the offsets of Arrow allow.
     pub(crate) fn of(&self, data: &Data, kind: FieldType) -> Result<ArrayRef, ArrowError> {
         Ok(match data {
-            Data::Ints(values) => Arc::new(Int64Array::from_iter(values.iter().copied())),
-            Data::Floats(values) => Arc::new(Float64Array::from_iter(values.iter().copied())),
-            Data::Bools(values) => Arc::new(BooleanArray::from_iter(values.iter().copied())),
+            Data::Ints(values) => Arc::new(values.iter().copied().collect::<Int64Array>()),
+            Data::Floats(values) => Arc::new(values.iter().copied().collect::<Float64Array>()),
+            Data::Bools(values) => Arc::new(values.iter().copied().collect::<BooleanArray>()),
             Data::Names(ids) => match self.views {
                 Some(views) => views.array(ids)?,
                 None => self.texts(ids.iter().map(|id| id.map(|id| self.names.get(id))), kind)?,

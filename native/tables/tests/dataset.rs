@@ -8,6 +8,7 @@ use kinetoscope_tables::Error;
 use kinetoscope_tables::arrow::{RankTrace, RunId, TableStream};
 use kinetoscope_tables::dataset::Dataset;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -140,7 +141,9 @@ fn a_stream_has_every_value_of_the_schema() {
     for schema in TABLES {
         let mut stream = TableStream::new(schema.name, Vec::new()).expect("a stream");
         let traces = [trace(GPU, "run", 3), trace("healthy/every_phase.json", "run", 4)];
-        traces.iter().for_each(|of| stream.write(of).expect("rows"));
+        for of in &traces {
+            stream.write(of).expect("rows");
+        }
         let bytes = stream.finish().expect("a stream");
         let reader = arrow_ipc::reader::StreamReader::try_new(bytes.as_slice(), None).expect("a stream");
         let batches: Vec<RecordBatch> = reader.map(|batch| batch.expect("rows")).collect();
@@ -183,7 +186,7 @@ fn rows_are_in_groups_whose_ranges_prune() {
         .collect();
     assert_eq!(ranges.len(), 3);
     assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0), "{ranges:?}");
-    let size: i64 = reader.metadata().row_groups().iter().map(|group| group.compressed_size()).sum();
+    let size: i64 = reader.metadata().row_groups().iter().map(RowGroupMetaData::compressed_size).sum();
     assert!((size as usize) < text.len() / 20, "{size} bytes");
 }
 
@@ -247,7 +250,7 @@ fn nothing_is_written_outside_of_the_folder() {
     let outer = folder();
     let inner = outer.path().join("tables");
     let dataset = Dataset::create(&inner).expect("a data set");
-    dataset.write(&trace(GPU, &RunId::resembling("../../x").as_str().to_owned(), 0), &TABLES).expect("files");
+    dataset.write(&trace(GPU, RunId::resembling("../../x").as_str(), 0), &TABLES).expect("files");
     assert!(files(outer.path()).keys().all(|path| path.starts_with("tables")));
     let ids: Vec<String> = fs::read_dir(inner.join("events"))
         .expect("a folder")

@@ -25,8 +25,7 @@ fn session() -> Session {
 /// Two ranks of a run.
 fn ranks() -> Vec<RankTrace> {
     let of = |rank| {
-        let trace =
-            kinetoscope::files::open(&data().join("torch/cuda/steps/trace.json.gz")).expect("a trace");
+        let trace = kinetoscope::files::open(data().join("torch/cuda/steps/trace.json.gz")).expect("a trace");
         ranked(trace, "run", rank)
     };
     vec![of(0), of(1)]
@@ -240,7 +239,9 @@ fn a_data_set_with_fewer_columns_and_tables_reads() {
     let output = fs::File::create(&path).expect("a file");
     let mut writer =
         parquet::arrow::ArrowWriter::try_new(output, frame.schema.clone(), None).expect("a writer");
-    frame.batches.iter().for_each(|batch| writer.write(batch).expect("rows"));
+    for batch in &frame.batches {
+        writer.write(batch).expect("rows");
+    }
     writer.close().expect("a file");
     let session = Session::of_dataset(&dataset).expect("a session");
     let steps = rows(&session, "SELECT step, dur_ns, kernel_ns FROM steps ORDER BY step");

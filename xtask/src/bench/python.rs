@@ -1,9 +1,9 @@
 //! Python packages at exact versions, in environments in the cache.
 
 use super::path;
-use crate::shell::{Failure, cache, root, run};
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::python::environment;
+use crate::shell::{Failure, root};
+use std::path::Path;
 use std::process::Command;
 
 pub(super) const HTA_VERSION: &str = "0.6.1";
@@ -35,19 +35,4 @@ pub(super) fn version() -> String {
 
 fn script(python: &Path, name: &str) -> Result<Vec<String>, Failure> {
     Ok(vec![path(python)?, path(&root().join("tests/peers").join(name))?])
-}
-
-/// Installs packages, unless they are already installed. Returns the interpreter of their environment.
-fn environment(packages: &[&str]) -> Result<PathBuf, Failure> {
-    let folder = cache().join("python").join(packages.join("_"));
-    let (python, stamp) = (folder.join("bin/python"), folder.join("installed"));
-    if !stamp.exists() {
-        // An environment cannot be renamed: its programs contain its path.
-        let _ = fs::remove_dir_all(&folder);
-        run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-        let mut install = Command::new(&python);
-        run(install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
-        fs::write(&stamp, "").map_err(|e| format!("{}: {e}", stamp.display()))?;
-    }
-    Ok(python)
 }

@@ -11,14 +11,21 @@ use std::process::Command;
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The crates in the order of publication: each after the crates that it depends on.
-const CRATES: [&str; 5] =
-    ["kinetoscope-stream", "kinetoscope-core", "kinetoscope-macros", "kinetoscope", "kinetoscope-cli"];
+const CRATES: [&str; 6] = [
+    "kinetoscope-stream",
+    "kinetoscope-core",
+    "kinetoscope-macros",
+    "kinetoscope",
+    "kinetoscope-tables",
+    "kinetoscope-cli",
+];
 
 /// Files that each package must contain.
 const NEEDED: [&str; 4] = ["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
 /// Files and folders that it may also contain.
-const ALLOWED: [&str; 5] = ["src/", "examples/", "Cargo.lock", "Cargo.toml.orig", ".cargo_vcs_info.json"];
+const ALLOWED: [&str; 6] =
+    ["src/", "examples/", "queries/", "Cargo.lock", "Cargo.toml.orig", ".cargo_vcs_info.json"];
 
 /// Files that the package of the command line must contain, and no other package.
 const COMMAND: [&str; 2] = ["build.rs", "page/kinetoscope.html"];

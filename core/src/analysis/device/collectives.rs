@@ -66,7 +66,9 @@ struct Call<'a> {
 /// of its own if the call itself was not recorded.
 pub(crate) fn collectives(trace: &Trace) -> Rows {
     let mut rows = Rows::new(COLUMNS);
-    calls(trace).into_iter().for_each(|(_, cells)| rows.push(cells));
+    for (_, cells) in calls(trace) {
+        rows.push(cells);
+    }
     rows
 }
 

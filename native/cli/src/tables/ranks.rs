@@ -46,18 +46,24 @@ impl Ranks {
     /// Reads the traces one after the other, and calls `each` with each of them. A file that cannot be read is reported.
     /// Returns the exit code.
     pub(super) fn read(&self, each: &mut dyn FnMut(RankTrace) -> Result<(), Failure>) -> Result<u8, Failure> {
-        let mut read = Read { known: BTreeSet::new(), rank: self.rank, code: 0, failure: None };
+        let mut read = Read { known: BTreeSet::new(), rank: self.rank, unread: Vec::new(), failure: None };
         for argument in &self.arguments {
             let run_id = self.run_id.clone().unwrap_or_else(|| run_of(argument));
             read_run(&RunFiles::of(std::slice::from_ref(argument))?, &mut |found| {
-                read.add(found, &run_id, each)
+                read.add(found, &run_id, each);
             });
         }
-        match read.failure {
-            Some(failure) => Err(failure),
-            None if read.known.is_empty() => Err(Failure::usage("no trace was read")),
-            None => Ok(read.code),
+        if let Some(failure) = read.failure {
+            return Err(failure);
         }
+        let last = if read.known.is_empty() {
+            read.unread.pop().or(Some("there is no trace".to_owned()))
+        } else {
+            None
+        };
+        let code = if read.unread.is_empty() { 0 } else { UNREADABLE };
+        read.unread.iter().for_each(report);
+        last.map_or(Ok(code), |message| Err(Failure::usage(message)))
     }
 }
 
@@ -67,7 +73,8 @@ struct Read {
     known: BTreeSet<(RunId, i64)>,
     /// The least rank of a trace that does not state it.
     rank: i64,
-    code: u8,
+    /// What could not be read, and why.
+    unread: Vec<String>,
     failure: Option<Failure>,
 }
 
@@ -78,10 +85,12 @@ impl Read {
         }
         let trace = match found.content {
             Ok(Content::Trace(trace)) => *trace,
-            Ok(Content::Summaries(_)) => return report(format!("{}: a summary has no events", found.path)),
+            Ok(Content::Summaries(_)) => {
+                self.unread.push(format!("{}: a summary has no events", found.path));
+                return;
+            }
             Err(reason) => {
-                report(format!("{}: {reason}", found.path));
-                self.code = UNREADABLE;
+                self.unread.push(format!("{}: {reason}", found.path));
                 return;
             }
         };
@@ -95,7 +104,8 @@ impl Read {
 
     /// The rank of a trace that does not state it: the first that is free.
     fn next_rank(&self, run_id: &RunId) -> i64 {
-        (self.rank..).find(|&rank| !self.known.contains(&(run_id.clone(), rank))).unwrap_or(self.rank)
+        let is_free = |rank: &i64| !self.known.contains(&(run_id.clone(), *rank));
+        (self.rank..=i64::MAX).find(is_free).unwrap_or(self.rank)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The interactive shell of `sql`: completion of names, a history, and a pager for long answers.
 
+use super::library::list;
 use super::output::{Form, text};
-use super::sql::list;
 use crate::failure::{Failure, report};
 use kinetoscope_core::schema::{FieldType, Schema, TABLES};
 use kinetoscope_tables::sql::{Session, VIEWS, query};
@@ -73,7 +73,7 @@ const KEYWORDS: [&str; 36] = [
 
 /// Reads statements and prints their answers until the input ends.
 pub(super) fn run(session: &Session, form: Form) -> Result<(), Failure> {
-    let mut editor: Editor<Names, FileHistory> = Editor::new().map_err(failure)?;
+    let mut editor: Editor<Names, FileHistory> = Editor::new().map_err(|error| failure(&error))?;
     let mut names = session.names();
     names.extend(KEYWORDS.iter().map(|word| (*word).to_owned()));
     editor.set_helper(Some(Names(names)));
@@ -99,7 +99,7 @@ pub(super) fn run(session: &Session, form: Form) -> Result<(), Failure> {
             }
             Err(ReadlineError::Interrupted) => {}
             Err(ReadlineError::Eof) => break,
-            Err(error) => return Err(failure(error)),
+            Err(error) => return Err(failure(&error)),
         }
     }
     if let Some(path) = &history
@@ -110,7 +110,7 @@ pub(super) fn run(session: &Session, form: Form) -> Result<(), Failure> {
     Ok(())
 }
 
-fn failure(error: ReadlineError) -> Failure {
+fn failure(error: &ReadlineError) -> Failure {
     Failure::usage(error.to_string())
 }
 

@@ -1,5 +1,6 @@
 //! The command `sql`.
 
+use super::library::{as_json, list};
 use super::output::{Form, text};
 use super::ranks::Ranks;
 use super::shell;
@@ -8,9 +9,7 @@ use crate::failure::{Failure, UNREADABLE};
 use crate::print::print;
 use clap::ArgMatches;
 use kinetoscope_tables::dataset::Dataset;
-use kinetoscope_tables::sql::{QUERIES, Query, Session, query};
-use serde_json::json;
-use std::fmt::Write;
+use kinetoscope_tables::sql::{QUERIES, Session, query};
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn sql(matches: &ArgMatches) -> Result<u8, Failure> {
     if matches.get_flag("list") {
         let is_json = args::format(matches) == args::Format::Json;
-        print(&if is_json { library() } else { list() }, None)?;
+        print(&if is_json { as_json() } else { list() }, None)?;
         return Ok(0);
     }
     let (text, paths) = question(matches)?;
@@ -29,7 +28,7 @@ pub(super) fn sql(matches: &ArgMatches) -> Result<u8, Failure> {
     let (session, code) = open(paths, matches)?;
     match text {
         Some(text) => {
-            answer(&session, &text, form, matches.get_one::<PathBuf>("output").map(PathBuf::as_path))?
+            answer(&session, &text, form, matches.get_one::<PathBuf>("output").map(PathBuf::as_path))?;
         }
         None => shell::run(&session, form)?,
     }
@@ -78,24 +77,4 @@ fn open(paths: Vec<PathBuf>, matches: &ArgMatches) -> Result<(Session, u8), Fail
 
 fn answer(session: &Session, sql: &str, form: Form, output: Option<&Path>) -> Result<(), Failure> {
     print(&text(&session.run(sql)?, form, output.is_none())?, output)
-}
-
-/// The queries of the library, with a line each.
-pub(super) fn list() -> String {
-    let longest = QUERIES.iter().map(|query| query.name.len()).max().unwrap_or(0);
-    let mut out = String::new();
-    for query in QUERIES {
-        let _ = writeln!(out, "{:<longest$}  {}", query.name, query.about());
-    }
-    out
-}
-
-/// The queries of the library with their texts, as JSON.
-fn library() -> String {
-    let row = |query: &Query| {
-        json!({ "name": query.name, "about": query.about(), "equals": query.equals(), "sql": query.sql })
-            .to_string()
-    };
-    let rows: Vec<String> = QUERIES.iter().map(row).collect();
-    format!("{{\"schema\":\"kinetoscope.queries/1\",\"rows\":[\n{}\n]}}\n", rows.join(",\n"))
 }

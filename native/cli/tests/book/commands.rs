@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 52] = [
+const EXAMPLES: [(&str, &str); 55] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("fitness", "kinetoscope fitness gpu.json"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
@@ -48,6 +48,7 @@ const EXAMPLES: [(&str, &str); 52] = [
     ("tracks", "kinetoscope tracks gpu.json"),
     ("info", "kinetoscope info gpu.json"),
     ("outline", "kinetoscope outline steps.json.gz --row-limit 3"),
+    ("sql", ""),
     ("check", "kinetoscope check interleaved.json"),
     (
         "export chrome",
@@ -57,6 +58,9 @@ const EXAMPLES: [(&str, &str); 52] = [
         "export pftrace",
         "kinetoscope export pftrace steps.json.gz -o steps.pftrace; kinetoscope info steps.pftrace | head -n 4",
     ),
+    // They are features that the tests do not build.
+    ("export parquet", ""),
+    ("export arrow", ""),
     ("export folded", "kinetoscope export folded stacks.json.gz | head -n 2"),
     ("export csv", "kinetoscope export csv gpu.json | head -n 3"),
     ("export eventlist", "kinetoscope export eventlist gpu.json | cut -c 1-90 | head -n 1"),

@@ -38,7 +38,7 @@ fn suggestion(name: &str, names: &[String]) -> String {
         .map(|known| (levenshtein(&name.to_lowercase(), &known.to_lowercase()), known.as_str()))
         .filter(|&(distance, known)| distance <= limit || known.contains(name))
         .collect();
-    near.sort();
+    near.sort_unstable();
     near.dedup();
     let near: Vec<String> = near.iter().take(3).map(|(_, known)| format!("`{known}`")).collect();
     match near.as_slice() {

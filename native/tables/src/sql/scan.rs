@@ -1,7 +1,6 @@
 //! Reads rows of traces: the columns of the filter first, and the others only where it keeps a row.
 
 use super::cached::Open;
-use super::table::OF_RANK;
 use crate::arrow::{RankTrace, rank_column};
 use crate::values::Form;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
@@ -24,6 +23,9 @@ use std::sync::Arc;
 
 /// The number of rows that are read at once.
 const ROWS: usize = 1 << 14;
+
+/// The number of columns that are not columns of the trace: the run and the rank.
+pub(super) const OF_RANK: usize = 2;
 
 /// Which rows to keep.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! A table of traces in memory, for DataFusion. Only the columns and rows that a query needs become Arrow arrays.
 
 use super::cached::Cached;
-use super::scan::{Filter, Piece, Scan};
+use super::scan::{Filter, OF_RANK, Piece, Scan};
 use crate::arrow::{RANK, RUN_ID, fields, rank_fields};
 use crate::values::Form;
 use arrow_schema::{DataType, SchemaRef};
@@ -22,9 +22,6 @@ pub(super) struct TraceTable {
     arrow: SchemaRef,
     traces: Arc<[Cached]>,
 }
-
-/// The number of columns that are not columns of the trace: the run and the rank.
-pub(super) const OF_RANK: usize = 2;
 
 impl TraceTable {
     pub(super) fn new(schema: &'static Schema, traces: Arc<[Cached]>) -> TraceTable {

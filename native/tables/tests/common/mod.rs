@@ -67,7 +67,12 @@ pub(crate) fn rows_of_engine(
     columns: &[&str],
     only: Option<(&str, &str)>,
 ) -> Vec<Vec<String>> {
-    let index = |key: &str| answer.columns.iter().position(|column| column.key == key);
+    // `left` and `right` are keywords of SQL.
+    let index = |key: &str| {
+        let key =
+            if ["left_value", "right_value"].contains(&key) { key.trim_end_matches("_value") } else { key };
+        answer.columns.iter().position(|column| column.key == key)
+    };
     let indexes: Vec<usize> = columns.iter().map(|key| index(key).expect("a column")).collect();
     let is_wanted = |row: &&Vec<Cell>| {
         only.is_none_or(|(key, value)| row[index(key).expect("a column")] == Cell::Text(value.to_owned()))
@@ -90,7 +95,6 @@ fn cell_text(cell: &Cell) -> String {
         Cell::Bool(flag) => flag.to_string(),
         Cell::Text(text) => text.clone(),
         Cell::Json(value) => value.to_string(),
-        other => panic!("{other:?}"),
     }
 }
 

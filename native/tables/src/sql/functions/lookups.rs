@@ -118,7 +118,7 @@ impl Lookup {
         let rows = traces.iter().enumerate().map(|(at, trace)| Some((&found[(*trace)?], value(at)?)));
         if self.kind != Kind::Ancestors {
             let values = rows.map(|row| row.and_then(|(found, event)| found.get(&event).copied()));
-            return Arc::new(Int64Array::from_iter(values));
+            return Arc::new(values.collect::<Int64Array>());
         }
         let mut lists = ListBuilder::new(Int64Builder::new());
         for row in rows {

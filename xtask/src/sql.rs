@@ -1,0 +1,71 @@
+//! Tests of the features `parquet` and `sql`, and of the same queries in other engines.
+
+use crate::python::environment;
+use crate::rust_tests::count;
+use crate::shell::{Failure, cargo, root, run, sources_of, target};
+use crate::tally::{Tally, skip};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The packages and features, in one command, so that DataFusion is compiled once.
+const WITH_SQL: [&str; 6] = [
+    "-p",
+    "kinetoscope-tables",
+    "-p",
+    "kinetoscope-cli",
+    "--features",
+    "kinetoscope-tables/sql,kinetoscope-cli/sql",
+];
+
+/// Runs the tests about SQL.
+pub(crate) fn test() -> Result<Tally, Failure> {
+    count(cargo(&["test", "--quiet", "--lib", "--bins", "--test", "sql", "--test", "queries"]).args(WITH_SQL))
+}
+
+/// Checks the code about SQL with Clippy.
+pub(crate) fn lints() -> Result<Tally, Failure> {
+    run(cargo(&["clippy", "--quiet", "--all-targets"]).args(WITH_SQL).args(["--", "-D", "warnings"]))?;
+    Ok(Tally::PASSED)
+}
+
+/// Compares the queries with the commands on the real traces, and with other engines.
+pub(crate) fn engines() -> Result<Tally, Failure> {
+    let mut sum = count(
+        cargo(&["test", "--profile", "sql", "--test", "queries"]).args(WITH_SQL).args(["--", "--ignored"]),
+    )?;
+    run(cargo(&["build", "--profile", "sql"]).args(WITH_SQL))?;
+    let command = target().join("sql/kinetoscope");
+    let folder = root().join("tests/tables");
+    let requirements = fs::read_to_string(folder.join("requirements.txt")).map_err(|e| e.to_string())?;
+    let python = environment(&requirements.lines().collect::<Vec<_>>())?;
+    run(Command::new(&python).arg(folder.join("engines.py")).arg(&command).args(traces()?))?;
+    sum.add(Tally::PASSED);
+    let java = Command::new("java").arg("-version").stderr(Stdio::null()).status();
+    if !java.is_ok_and(|status| status.success()) {
+        sum.add(skip("spark", "Spark needs Java"));
+        return Ok(sum);
+    }
+    run(Command::new(&python)
+        .arg(folder.join("spark.py"))
+        .arg(&command)
+        .env("PYTHONPATH", root().join("spark")))?;
+    sum.add(Tally::PASSED);
+    Ok(sum)
+}
+
+/// The traces of the tests, and the real ones where they are at hand.
+fn traces() -> Result<Vec<PathBuf>, Failure> {
+    let data = root().join("tests/data");
+    let folders = ["torch/cuda", "torch/kineto", "healthy", "runs"].map(|folder| data.join(folder));
+    let corpus = root().join("../shared/traces");
+    let mut all = Vec::new();
+    for folder in folders.iter().chain(corpus.is_dir().then_some(&corpus)) {
+        let is_torch = folder.starts_with(data.join("torch"));
+        let files = sources_of(folder, &["json", "gz", "zst", "ktrace"])?.into_iter();
+        all.extend(files.filter(|file| {
+            !is_torch || file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("trace.json"))
+        }));
+    }
+    Ok(all)
+}
