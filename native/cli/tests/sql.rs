@@ -53,7 +53,7 @@ fn a_query_prints_each_format() {
     let trace = data("healthy/small_gpu_trace.json");
     let sql = "SELECT name, sum(dur_ns) AS sum_ns, count(*) AS n FROM kernels GROUP BY name ORDER BY sum_ns DESC LIMIT 1";
     let table = printed(&mut kinetoscope(&["sql", sql, path(&trace)]));
-    assert!(table.starts_with("name") && table.contains("us") && table.ends_with("(1 rows)\n"), "{table}");
+    assert!(table.starts_with("name") && table.contains("us") && table.ends_with("(1 row)\n"), "{table}");
     let json = printed(&mut kinetoscope(&["sql", sql, path(&trace), "--format", "json"]));
     let document: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(document["schema"], "kinetoscope.sql/1");

@@ -47,7 +47,8 @@ pub(super) fn text(answer: &Answer, form: Form, to_terminal: bool) -> Result<Str
         Form::Table => {
             let width = terminal::width().filter(|_| to_terminal);
             let table = width.map_or_else(|| rows.to_text(), |width| rows.to_text_within(width));
-            format!("{table}({} rows)\n", rows.rows.len())
+            let count = rows.rows.len();
+            format!("{table}({count} {})\n", if count == 1 { "row" } else { "rows" })
         }
         Form::Csv => rows.to_csv(),
         Form::Markdown => rows.to_markdown(),

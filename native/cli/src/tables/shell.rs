@@ -11,7 +11,7 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Context, Editor, Helper};
+use rustyline::{CompletionType, Config, Context, Editor, Helper};
 use std::env;
 use std::fmt::Write;
 use std::fs;
@@ -73,7 +73,9 @@ const KEYWORDS: [&str; 36] = [
 
 /// Reads statements and prints their answers until the input ends.
 pub(super) fn run(session: &Session, form: Form) -> Result<(), Failure> {
-    let mut editor: Editor<Names, FileHistory> = Editor::new().map_err(|error| failure(&error))?;
+    let config = Config::builder().completion_type(CompletionType::List).build();
+    let mut editor: Editor<Names, FileHistory> =
+        Editor::with_config(config).map_err(|error| failure(&error))?;
     let mut names = session.names();
     names.extend(KEYWORDS.iter().map(|word| (*word).to_owned()));
     editor.set_helper(Some(Names(names)));
