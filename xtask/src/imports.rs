@@ -97,7 +97,10 @@ const RUST: [(&str, Layers); 11] = [
             &["main"],
         ],
     ),
-    ("native/tables/src", &[&["error", "values"], &["arrow"], &["dataset"], &["sql"], &["lib"]]),
+    (
+        "native/tables/src",
+        &[&["error", "values"], &["arrow", "place"], &["dataset", "remote"], &["sql"], &["lib"]],
+    ),
     ("native/macros/src", &[&["options"], &["instrument"], &["lib"]]),
     (
         "wasm/src",

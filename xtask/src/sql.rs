@@ -18,6 +18,16 @@ const WITH_SQL: [&str; 6] = [
     "kinetoscope-tables/sql,kinetoscope-cli/sql",
 ];
 
+/// The same with object stores.
+const WITH_ALL: [&str; 6] = [
+    "-p",
+    "kinetoscope-tables",
+    "-p",
+    "kinetoscope-cli",
+    "--features",
+    "kinetoscope-tables/sql,kinetoscope-cli/sql,kinetoscope-cli/cloud",
+];
+
 /// Runs the tests about SQL.
 pub(crate) fn test() -> Result<Tally, Failure> {
     count(cargo(&["test", "--quiet", "--lib", "--bins", "--test", "sql", "--test", "queries"]).args(WITH_SQL))
@@ -25,22 +35,26 @@ pub(crate) fn test() -> Result<Tally, Failure> {
 
 /// Checks the code about SQL with Clippy.
 pub(crate) fn lints() -> Result<Tally, Failure> {
-    run(cargo(&["clippy", "--quiet", "--all-targets"]).args(WITH_SQL).args(["--", "-D", "warnings"]))?;
+    run(cargo(&["clippy", "--quiet", "--all-targets"]).args(WITH_ALL).args(["--", "-D", "warnings"]))?;
     Ok(Tally::PASSED)
 }
 
 /// Compares the queries with the commands on the real traces, and with other engines.
 pub(crate) fn engines() -> Result<Tally, Failure> {
     let mut sum = count(
-        cargo(&["test", "--profile", "sql", "--test", "queries"]).args(WITH_SQL).args(["--", "--ignored"]),
+        cargo(&["test", "--profile", "sql", "--test", "queries", "--lib"])
+            .args(WITH_ALL)
+            .args(["--", "--include-ignored"]),
     )?;
-    run(cargo(&["build", "--profile", "sql"]).args(WITH_SQL))?;
+    run(cargo(&["build", "--profile", "sql"]).args(WITH_ALL))?;
     let command = target().join("sql/kinetoscope");
     let folder = root().join("tests/tables");
     let requirements = fs::read_to_string(folder.join("requirements.txt")).map_err(|e| e.to_string())?;
     let python = environment(&requirements.lines().collect::<Vec<_>>())?;
     run(Command::new(&python).arg(folder.join("engines.py")).arg(&command).args(traces()?))?;
-    sum.add(Tally::PASSED);
+    let run_of_ranks = root().join("tests/data/runs/slow_forward");
+    run(Command::new(&python).arg(folder.join("object_store.py")).arg(&command).arg(run_of_ranks))?;
+    sum.add(Tally { passed: 2, ..Tally::default() });
     let java = Command::new("java").arg("-version").stderr(Stdio::null()).status();
     if !java.is_ok_and(|status| status.success()) {
         sum.add(skip("spark", "Spark needs Java"));

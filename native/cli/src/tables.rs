@@ -8,6 +8,8 @@ mod library;
 mod output;
 #[cfg(feature = "parquet")]
 mod ranks;
+#[cfg(feature = "cloud")]
+mod remote;
 #[cfg(feature = "sql")]
 mod shell;
 #[cfg(feature = "sql")]

@@ -35,6 +35,14 @@ pub struct Found {
 }
 
 impl Found {
+    /// The same with another path for messages, and whether that was named.
+    #[must_use]
+    pub fn at(mut self, path: &str, is_named: bool) -> Found {
+        path.clone_into(&mut self.path);
+        self.is_named = is_named;
+        self
+    }
+
     /// Whether it was found and is of another kind: another JSON document, or a name that no trace has.
     pub fn is_other_file(&self) -> bool {
         let is_document = |error: &Error| {

@@ -1,24 +1,22 @@
-//! A data set: a folder with the tables of traces as Parquet files.
+//! A data set: the tables of traces as Parquet files, in a folder or, with the feature `cloud`, in an object store.
 //!
 //! A table has a folder, and in it a file for each trace: `events/run_id=a/rank=0/part-0.parquet`. `kinetoscope.json` has the
 //! version of the schema. While the files of a trace are written, `_unfinished` has a file with its name, so that a data set of
 //! which a part is missing is refused. A trace that is written again replaces the one of the same run and rank.
 //!
-//! What must change together: the names in this module, and the page about data sets of the documentation.
+//! What must change together: the names in this module, those in `spark`, and the page about SQL of the documentation.
 
 mod parquet_file;
 
 use crate::arrow::{RANK, RUN_ID, RankTrace};
 use crate::error::Error;
+use crate::place::Place;
 use kinetoscope_core::schema::{Schema, VERSION};
 use parquet_file::write_table;
 use serde_json::{Value, json};
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, available_parallelism};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The file with the version.
 const MANIFEST: &str = "kinetoscope.json";
@@ -30,7 +28,7 @@ const PART: &str = "part-0.parquet";
 /// A data set.
 #[derive(Clone, Debug)]
 pub struct Dataset {
-    folder: PathBuf,
+    place: Place,
     version: u64,
 }
 
@@ -55,66 +53,75 @@ impl Written {
 }
 
 impl Dataset {
-    /// Opens a data set to write to it; creates it in a folder that is empty or does not exist.
+    /// Opens a data set to write to it; creates it in a folder that is empty or does not exist. With the feature `cloud`, the path can be
+    /// an address such as `s3://bucket/tables`.
     ///
     /// # Errors
-    /// Returns [`Error::NotADataset`] for a folder with other files, [`Error::Newer`] for a data set of a later version, or
-    /// [`Error::Io`].
+    /// Returns [`Error::NotADataset`] for a folder with other files, [`Error::Newer`] for a data set of a later version,
+    /// [`Error::Place`], or [`Error::Io`].
     pub fn create(folder: &Path) -> Result<Dataset, Error> {
-        fs::create_dir_all(folder).map_err(Error::io(folder))?;
-        let manifest = folder.join(MANIFEST);
-        if !manifest.exists() {
-            let mut entries = fs::read_dir(folder).map_err(Error::io(folder))?;
-            if entries.next().is_some() {
-                return Err(Error::NotADataset(folder.to_owned()));
+        let place = Place::of(folder)?;
+        place.create()?;
+        if place.read(MANIFEST)?.is_none() {
+            if !place.names_in("")?.is_empty() {
+                return Err(Error::NotADataset(place.name()));
             }
-            let text = json!({ "schema_version": VERSION }).to_string();
-            fs::write(&manifest, text + "\n").map_err(Error::io(manifest))?;
+            place.write(MANIFEST, &format!("{}\n", json!({ "schema_version": VERSION })))?;
         }
-        Dataset::of(folder)
+        Dataset::of(place)
     }
 
     /// Opens a complete data set to read it.
     ///
     /// # Errors
-    /// Returns [`Error::NotADataset`], [`Error::Newer`], [`Error::Unfinished`], or [`Error::Io`].
+    /// Returns [`Error::NotADataset`], [`Error::Newer`], [`Error::Unfinished`], [`Error::Place`], or [`Error::Io`].
     pub fn open(folder: &Path) -> Result<Dataset, Error> {
-        let dataset = Dataset::of(folder)?;
-        let parts = names_in(&folder.join(UNFINISHED))?;
+        let dataset = Dataset::of(Place::of(folder)?)?;
+        let parts = dataset.place.names_in(UNFINISHED)?;
         if parts.is_empty() {
             Ok(dataset)
         } else {
             let parts = parts.iter().map(|part| part.replace(',', "/")).collect();
-            Err(Error::Unfinished { folder: folder.to_owned(), parts })
+            Err(Error::Unfinished { folder: dataset.place.name(), parts })
         }
     }
 
-    /// Whether a folder is a data set.
-    pub fn is_at(folder: &Path) -> bool {
-        folder.join(MANIFEST).is_file()
+    /// Whether a folder or an address is a data set.
+    ///
+    /// # Errors
+    /// Returns [`Error::Place`] if an object store cannot be read.
+    pub fn is_at(folder: &Path) -> Result<bool, Error> {
+        Ok(Place::of(folder)?.read(MANIFEST)?.is_some())
     }
 
-    fn of(folder: &Path) -> Result<Dataset, Error> {
-        let manifest = folder.join(MANIFEST);
-        let text = fs::read_to_string(&manifest).map_err(Error::io(&manifest))?;
+    fn of(place: Place) -> Result<Dataset, Error> {
+        let text = place.read(MANIFEST)?.unwrap_or_default();
         let document: Value = serde_json::from_str(&text).unwrap_or_default();
         match document.get("schema_version").and_then(Value::as_u64) {
-            None => Err(Error::NotADataset(folder.to_owned())),
+            None => Err(Error::NotADataset(place.name())),
             Some(version) if version > u64::from(VERSION) => {
-                Err(Error::Newer { folder: folder.to_owned(), version })
+                Err(Error::Newer { folder: place.name(), version })
             }
-            Some(version) => Ok(Dataset { folder: folder.to_owned(), version }),
+            Some(version) => Ok(Dataset { place, version }),
         }
     }
 
-    /// The folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// The folder or the address, without credentials.
+    pub fn name(&self) -> String {
+        self.place.name()
+    }
+
+    #[cfg(feature = "sql")]
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Whether it has a table.
-    pub fn has(&self, schema: &Schema) -> bool {
-        self.folder.join(schema.name).is_dir()
+    ///
+    /// # Errors
+    /// Returns [`Error::Place`] or [`Error::Io`] if it cannot be listed.
+    pub fn has(&self, schema: &Schema) -> Result<bool, Error> {
+        Ok(!self.place.names_in(schema.name)?.is_empty())
     }
 
     /// The version of the schema.
@@ -125,16 +132,12 @@ impl Dataset {
     /// Writes tables of a trace, with as many threads as there are processors.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] or [`Error::Format`]. The data set is then incomplete.
+    /// Returns [`Error::Io`], [`Error::Place`] or [`Error::Format`]. The data set is then incomplete.
     pub fn write(&self, of: &RankTrace, tables: &[&'static Schema]) -> Result<Written, Error> {
-        let mark = self.mark(of);
-        let marks = self.folder.join(UNFINISHED);
-        fs::create_dir_all(&marks).map_err(Error::io(&marks))?;
-        fs::write(&mark, "").map_err(Error::io(&mark))?;
+        let mark = format!("{UNFINISHED}/{}", partition(of, ","));
+        self.place.write(&mark, "")?;
         let written = self.write_tables(of, tables)?;
-        fs::remove_file(&mark).map_err(Error::io(&mark))?;
-        // Other processes can be writing other traces.
-        let _ = fs::remove_dir(&marks);
+        self.place.remove(&mark)?;
         Ok(written)
     }
 
@@ -145,7 +148,8 @@ impl Dataset {
         let written = Mutex::new(Ok(Written::default()));
         let work = || {
             while let Some(schema) = next() {
-                let one = self.write_one(of, schema, threads);
+                let name = format!("{}/{}/{PART}", schema.name, partition(of, "/"));
+                let one = self.place.add(&name, |path| write_table(of, schema, path, threads));
                 let mut all = written.lock().unwrap_or_else(PoisonError::into_inner);
                 match (&mut *all, one) {
                     (Ok(sum), Ok((rows, bytes))) => sum.add(rows, bytes),
@@ -163,39 +167,9 @@ impl Dataset {
         });
         written.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn write_one(&self, of: &RankTrace, schema: &Schema, threads: usize) -> Result<(u64, u64), Error> {
-        let folder = self.folder.join(schema.name).join(partition(of, "/"));
-        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
-        // Readers ignore such names. Each is different, because a process that was given up as lost can still be writing.
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let new = folder.join(format!(".{PART}.{}-{}.tmp", process::id(), since_1970.as_nanos()));
-        let path = folder.join(PART);
-        let written = write_table(of, schema, &new, threads)?;
-        fs::rename(&new, &path).map_err(Error::io(&path))?;
-        Ok(written)
-    }
-
-    fn mark(&self, of: &RankTrace) -> PathBuf {
-        self.folder.join(UNFINISHED).join(partition(of, ","))
-    }
 }
 
 /// The part of a trace: its run and its rank.
 fn partition(of: &RankTrace, separator: &str) -> String {
     format!("{RUN_ID}={}{separator}{RANK}={}", of.run_id.as_str(), of.rank)
-}
-
-/// The names of the files in a folder, sorted; none if it does not exist.
-fn names_in(folder: &Path) -> Result<Vec<String>, Error> {
-    if !folder.exists() {
-        return Ok(Vec::new());
-    }
-    let entries = fs::read_dir(folder).map_err(Error::io(folder))?;
-    let mut names = Vec::new();
-    for entry in entries {
-        names.push(entry.map_err(Error::io(folder))?.file_name().to_string_lossy().into_owned());
-    }
-    names.sort();
-    Ok(names)
 }

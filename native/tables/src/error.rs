@@ -19,22 +19,24 @@ pub enum Error {
         /// The rank.
         rank: i64,
     },
-    /// A folder has files and is not a data set.
-    NotADataset(PathBuf),
+    /// A folder is not a data set.
+    NotADataset(String),
     /// A data set was written by a later version of Kinetoscope.
     Newer {
         /// The folder.
-        folder: PathBuf,
+        folder: String,
         /// Its version of the schema.
         version: u64,
     },
     /// A part of a data set was begun and not finished.
     Unfinished {
         /// The folder.
-        folder: PathBuf,
+        folder: String,
         /// The parts, such as `run_id=a/rank=0`.
         parts: Vec<String>,
     },
+    /// An object store cannot be used, read or written.
+    Place(String),
     /// A file cannot be read or written.
     Io(PathBuf, io::Error),
     /// Arrow or Parquet refused.
@@ -67,16 +69,17 @@ impl Display for Error {
                 write!(f, "two traces are rank {rank} of the run {run_id:?}; set another run for one of them")
             }
             Error::NotADataset(folder) => {
-                write!(f, "{} has files and is not a data set; choose an empty folder", folder.display())
+                write!(
+                    f,
+                    "{folder} is not a data set that `export parquet` wrote; choose an empty folder to write one"
+                )
             }
             Error::Newer { folder, version } => write!(
                 f,
-                "{} has version {version} of the schema, and this program knows up to {}; update it",
-                folder.display(),
+                "{folder} has version {version} of the schema, and this program knows up to {}; update it",
                 kinetoscope_core::schema::VERSION
             ),
             Error::Unfinished { folder, parts } => {
-                let folder = folder.display();
                 write!(
                     f,
                     "{folder} is incomplete: {} was begun and not finished; export it again",
@@ -84,7 +87,7 @@ impl Display for Error {
                 )
             }
             Error::Io(path, error) => write!(f, "{}: {error}", path.display()),
-            Error::Format(message) | Error::Query(message) => f.write_str(message),
+            Error::Place(message) | Error::Format(message) | Error::Query(message) => f.write_str(message),
         }
     }
 }

@@ -12,6 +12,9 @@
 pub mod arrow;
 pub mod dataset;
 mod error;
+mod place;
+#[cfg(feature = "cloud")]
+pub mod remote;
 #[cfg(feature = "sql")]
 pub mod sql;
 mod values;

@@ -22,6 +22,7 @@ mod views;
 use crate::arrow::{RANK, RUN_ID, RankTrace, fields};
 use crate::dataset::Dataset;
 use crate::error::Error;
+use crate::place::Place;
 use crate::values::Form;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, SchemaRef};
@@ -77,8 +78,10 @@ impl Session {
     /// Returns [`Error::Query`] if its files cannot be listed.
     pub fn of_dataset(dataset: &Dataset) -> Result<Session, Error> {
         let session = Session::new()?;
-        for schema in TABLES.into_iter().filter(|schema| dataset.has(schema)) {
-            session.add_files(dataset, schema)?;
+        for schema in TABLES {
+            if dataset.has(schema)? {
+                session.add_files(dataset, schema)?;
+            }
         }
         session.add_views()?;
         Ok(session)
@@ -100,7 +103,15 @@ impl Session {
         let optional = |field: Field| field.with_nullable(true);
         let fields: Vec<Field> = fields(schema, Form::Views).into_iter().map(optional).collect();
         let arrow = Arc::new(arrow_schema::Schema::new(fields));
-        let folder = dataset.folder().join(schema.name).display().to_string();
+        let folder = match dataset.place() {
+            Place::Folder(folder) => folder.join(schema.name).display().to_string(),
+            #[cfg(feature = "cloud")]
+            Place::Store(store) => {
+                let (bucket, objects) = store.bucket();
+                self.context.register_object_store(&bucket, objects);
+                store.address_of(schema.name)
+            }
+        };
         let register = self.context.register_listing_table(schema.name, &folder, options, Some(arrow), None);
         self.runtime.block_on(register).map_err(|error| plain(&error))
     }

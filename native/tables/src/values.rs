@@ -39,30 +39,36 @@ fn entry_fields() -> Fields {
     Fields::from(vec![Field::new("key", DataType::Utf8, false), Field::new("value", DataType::Utf8, false)])
 }
 
-/// The names of a trace as views into one buffer, which all arrays share.
+/// The names of a trace as views into buffers, which all arrays share.
 #[derive(Debug)]
 pub(crate) struct NameViews {
-    buffer: Buffer,
+    buffers: Vec<Buffer>,
     views: Vec<u128>,
 }
 
+/// The least size at which a buffer ends; offsets in it have 32 bits.
+const BUFFER: usize = 1 << 30;
+
 impl NameViews {
     pub(crate) fn new(names: &Names) -> NameViews {
-        let mut text: Vec<u8> = Vec::new();
-        let ids = (0..names.len() as u32).map(NameId);
-        let views = ids.map(|id| {
-            let (name, offset) = (names.get(id).as_bytes(), text.len() as u32);
+        let (mut buffers, mut text) = (Vec::new(), Vec::new());
+        let mut views = Vec::with_capacity(names.len());
+        for id in (0..names.len() as u32).map(NameId) {
+            if text.len() >= BUFFER {
+                buffers.push(Buffer::from_vec(std::mem::take(&mut text)));
+            }
+            let name = names.get(id).as_bytes();
+            views.push(make_view(name, buffers.len() as u32, text.len() as u32));
             text.extend_from_slice(name);
-            make_view(name, 0, offset)
-        });
-        let views = views.collect();
-        NameViews { buffer: Buffer::from_vec(text), views }
+        }
+        buffers.push(Buffer::from_vec(text));
+        NameViews { buffers, views }
     }
 
     fn array(&self, ids: &[Option<NameId>]) -> Result<ArrayRef, ArrowError> {
         let views: ScalarBuffer<u128> =
             ids.iter().map(|id| id.map_or(0, |id| self.views[id.0 as usize])).collect();
-        Ok(Arc::new(StringViewArray::try_new(views, [self.buffer.clone()], nulls(ids))?))
+        Ok(Arc::new(StringViewArray::try_new(views, self.buffers.clone(), nulls(ids))?))
     }
 }
 

@@ -260,3 +260,18 @@ fn a_trace_without_events_has_empty_tables() {
     }
     assert_eq!(rows(&session, "SELECT count(*) FROM events"), [[json!(0)]]);
 }
+
+#[test]
+fn values_of_every_type_are_json() {
+    let session = session();
+    let row = &rows(
+        &session,
+        "SELECT row_number() OVER () AS n, CAST(18446744073709551615 AS BIGINT UNSIGNED) AS u, CAST(1.5 AS REAL) AS f,
+                CAST('NaN' AS DOUBLE) AS nan, CAST(NULL AS DOUBLE) AS nothing, true AS b, [1, 2] AS l, make_array('a') AS t,
+                MAP {'k': 1} AS m, {a: 1, b: 'x'} AS s, CAST(1.25 AS DECIMAL(5, 2)) AS d, DATE '2026-01-02' AS day",
+    )[0];
+    let expected = json!([
+        1, 18_446_744_073_709_551_615_u64, 1.5, "NaN", null, true, [1, 2], ["a"], {"k": 1}, {"a": 1, "b": "x"}, "1.25", "2026-01-02"
+    ]);
+    assert_eq!(Value::Array(row.clone()), expected);
+}

@@ -114,15 +114,19 @@ fn column(name: &'static str, kind: Kind) -> Column {
 }
 
 fn cell(value: Value, kind: Kind) -> Cell {
-    match (kind, value) {
-        (_, Value::Null) => Cell::Null,
-        (Kind::Ns, value) => value.as_i64().map_or(Cell::Null, Cell::Ns),
-        (Kind::Bytes, value) => value.as_i64().map_or(Cell::Null, Cell::Bytes),
-        (Kind::Int, value) => value.as_i64().map_or(Cell::Null, Cell::Int),
-        (Kind::Float, value) => value.as_f64().map_or(Cell::Null, Cell::Float),
-        (Kind::Bool, value) => value.as_bool().map_or(Cell::Null, Cell::Bool),
-        (Kind::Text, Value::String(text)) => Cell::Text(text),
-        (_, value) => Cell::Json(value),
+    let known = match kind {
+        Kind::Ns => value.as_i64().map(Cell::Ns),
+        Kind::Bytes => value.as_i64().map(Cell::Bytes),
+        Kind::Int => value.as_i64().map(Cell::Int),
+        Kind::Float => value.as_f64().map(Cell::Float),
+        Kind::Bool => value.as_bool().map(Cell::Bool),
+        Kind::Text => value.as_str().map(|text| Cell::Text(text.to_owned())),
+        Kind::Json => None,
+    };
+    match (known, value) {
+        (Some(cell), _) => cell,
+        (None, Value::Null) => Cell::Null,
+        (None, other) => Cell::Json(other),
     }
 }
 

@@ -49,9 +49,8 @@ impl Ranks {
         let mut read = Read { known: BTreeSet::new(), rank: self.rank, unread: Vec::new(), failure: None };
         for argument in &self.arguments {
             let run_id = self.run_id.clone().unwrap_or_else(|| run_of(argument));
-            read_run(&RunFiles::of(std::slice::from_ref(argument))?, &mut |found| {
-                read.add(found, &run_id, each);
-            });
+            let mut add = |found| read.add(found, &run_id, each);
+            read_all(argument, &mut add)?;
         }
         if let Some(failure) = read.failure {
             return Err(failure);
@@ -65,6 +64,16 @@ impl Ranks {
         read.unread.iter().for_each(report);
         last.map_or(Ok(code), |message| Err(Failure::usage(message)))
     }
+}
+
+/// Reads the traces of an argument one after the other.
+fn read_all(argument: &Path, each: &mut dyn FnMut(Found)) -> Result<(), Failure> {
+    #[cfg(feature = "cloud")]
+    if let Some(remote) = kinetoscope_tables::remote::Remote::of(argument)? {
+        return super::remote::read(&remote, each);
+    }
+    read_run(&RunFiles::of(&[argument.to_owned()])?, each);
+    Ok(())
 }
 
 /// What was read so far.
@@ -111,6 +120,11 @@ impl Read {
 
 /// Returns the run of the traces of an argument: its name.
 fn run_of(argument: &Path) -> RunId {
+    // The user and the query of an address can be credentials.
+    let argument = match argument.to_str().and_then(|text| text.split_once("://")) {
+        Some((_, address)) => Path::new(address.split(['?', '#']).next().unwrap_or_default()),
+        None => argument,
+    };
     let absolute = argument.canonicalize().unwrap_or_else(|_| argument.to_owned());
     let name = absolute.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut stem = if argument.as_os_str() == "-" { "stdin" } else { name.as_str() };
@@ -131,5 +145,7 @@ mod tests {
         assert_eq!(run("/a/ranks/"), "ranks");
         assert_eq!(run("/a/my run.ktrace"), "my_run");
         assert_eq!(run("-"), "stdin");
+        assert_eq!(run("s3://bucket/nightly/run7.json.gz?sig=secret"), "run7");
+        assert_eq!(run("gs://bucket/nightly/"), "nightly");
     }
 }

@@ -61,7 +61,11 @@ fn question(matches: &ArgMatches) -> Result<(Option<String>, Vec<PathBuf>), Fail
 
 /// Opens a data set, or reads traces.
 fn open(paths: Vec<PathBuf>, matches: &ArgMatches) -> Result<(Session, u8), Failure> {
-    match paths.iter().filter(|path| Dataset::is_at(path)).count() {
+    let mut datasets = 0;
+    for path in &paths {
+        datasets += usize::from(Dataset::is_at(path)?);
+    }
+    match datasets {
         0 => {
             let mut traces = Vec::new();
             let code = Ranks::of_paths(paths, matches)?.read(&mut |of| {

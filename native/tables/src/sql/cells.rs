@@ -9,7 +9,7 @@ use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::common::DataFusionError;
 use datafusion::common::cast::{
     as_boolean_array, as_float64_array, as_int64_array, as_list_array, as_map_array, as_string_array,
-    as_struct_array,
+    as_struct_array, as_uint64_array,
 };
 use serde_json::{Map, Value};
 
@@ -35,11 +35,12 @@ impl Answer {
 
 fn values(array: &ArrayRef) -> Result<Vec<Value>, DataFusionError> {
     Ok(match array.data_type() {
-        kind if kind.is_integer() && *kind != DataType::UInt64 => {
+        DataType::UInt64 => as_uint64_array(array)?.iter().map(Value::from).collect(),
+        kind if kind.is_integer() => {
             as_int64_array(&cast(array, &DataType::Int64)?)?.iter().map(Value::from).collect()
         }
         kind if kind.is_floating() => {
-            as_float64_array(&cast(array, &DataType::Float64)?)?.iter().map(Value::from).collect()
+            as_float64_array(&cast(array, &DataType::Float64)?)?.iter().map(float).collect()
         }
         DataType::Boolean => as_boolean_array(array)?.iter().map(Value::from).collect(),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Dictionary(..) => {
@@ -80,6 +81,14 @@ fn values(array: &ArrayRef) -> Result<Vec<Value>, DataFusionError> {
         }
         _ => texts(array)?,
     })
+}
+
+/// A number; JSON has no infinite ones.
+fn float(value: Option<f64>) -> Value {
+    match value {
+        Some(number) if !number.is_finite() => number.to_string().into(),
+        other => other.into(),
+    }
 }
 
 fn texts(array: &ArrayRef) -> Result<Vec<Value>, ArrowError> {

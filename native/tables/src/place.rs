@@ -1,0 +1,158 @@
+//! Where a data set is: a folder, or with the feature `cloud` a prefix of an object store.
+
+#[cfg(feature = "cloud")]
+pub(crate) mod store;
+
+use crate::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A folder, or a prefix of an object store. Names of files are paths in it, with `/`.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    Folder(PathBuf),
+    #[cfg(feature = "cloud")]
+    Store(store::Store),
+}
+
+impl Place {
+    /// Returns the place of a path, or of an address such as `s3://bucket/tables`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Place`] for an address of an unknown or unsupported kind.
+    pub(crate) fn of(path: &Path) -> Result<Place, Error> {
+        match address(path) {
+            None => Ok(Place::Folder(path.to_owned())),
+            #[cfg(feature = "cloud")]
+            Some(address) => Ok(Place::Store(store::Store::open(address)?)),
+            #[cfg(not(feature = "cloud"))]
+            Some(_) => {
+                Err(Error::Place("this build has no object stores; it needs the feature `cloud`".to_owned()))
+            }
+        }
+    }
+
+    /// The name for messages.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Place::Folder(folder) => folder.display().to_string(),
+            #[cfg(feature = "cloud")]
+            Place::Store(store) => store.name(),
+        }
+    }
+
+    /// Creates it, if it is a folder.
+    pub(crate) fn create(&self) -> Result<(), Error> {
+        match self {
+            Place::Folder(folder) => fs::create_dir_all(folder).map_err(Error::io(folder)),
+            #[cfg(feature = "cloud")]
+            Place::Store(_) => Ok(()),
+        }
+    }
+
+    /// The text of a file; `None` if it does not exist.
+    pub(crate) fn read(&self, name: &str) -> Result<Option<String>, Error> {
+        match self {
+            Place::Folder(folder) => {
+                let path = folder.join(name);
+                if path.is_file() {
+                    fs::read_to_string(&path).map(Some).map_err(Error::io(path))
+                } else {
+                    Ok(None)
+                }
+            }
+            #[cfg(feature = "cloud")]
+            Place::Store(store) => store.read(name),
+        }
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), Error> {
+        match self {
+            Place::Folder(folder) => {
+                let path = folder.join(name);
+                if let Some(above) = path.parent() {
+                    fs::create_dir_all(above).map_err(Error::io(above))?;
+                }
+                fs::write(&path, text).map_err(Error::io(path))
+            }
+            #[cfg(feature = "cloud")]
+            Place::Store(store) => store.write(name, text),
+        }
+    }
+
+    /// Removes a file, and its folder if it is empty then.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), Error> {
+        match self {
+            Place::Folder(folder) => {
+                let path = folder.join(name);
+                fs::remove_file(&path).map_err(Error::io(&path))?;
+                // Other processes can be writing files there.
+                let _ = path.parent().map(fs::remove_dir);
+                Ok(())
+            }
+            #[cfg(feature = "cloud")]
+            Place::Store(store) => store.remove(name),
+        }
+    }
+
+    /// The names of the files and folders directly in a folder, sorted; none if it does not exist. The name of the place itself is empty.
+    pub(crate) fn names_in(&self, folder: &str) -> Result<Vec<String>, Error> {
+        match self {
+            Place::Folder(place) => {
+                let folder = place.join(folder);
+                if !folder.exists() {
+                    return Ok(Vec::new());
+                }
+                let mut names = Vec::new();
+                for entry in fs::read_dir(&folder).map_err(Error::io(&folder))? {
+                    let entry = entry.map_err(Error::io(&folder))?;
+                    names.push(entry.file_name().to_string_lossy().into_owned());
+                }
+                names.sort();
+                Ok(names)
+            }
+            #[cfg(feature = "cloud")]
+            Place::Store(store) => store.names_in(folder),
+        }
+    }
+
+    /// Adds a file that `write` creates. The file appears when it is complete.
+    pub(crate) fn add<T>(
+        &self,
+        name: &str,
+        write: impl FnOnce(&Path) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        match self {
+            Place::Folder(folder) => {
+                let path = folder.join(name);
+                let above = path.parent().unwrap_or(folder);
+                fs::create_dir_all(above).map_err(Error::io(above))?;
+                let new = above.join(unique(path.file_name().unwrap_or_default().to_string_lossy().as_ref()));
+                let written = write(&new)?;
+                fs::rename(&new, &path).map_err(Error::io(&path))?;
+                Ok(written)
+            }
+            #[cfg(feature = "cloud")]
+            Place::Store(store) => {
+                let new = std::env::temp_dir().join(unique("kinetoscope"));
+                let written = write(&new).and_then(|written| store.upload(&new, name).map(|()| written));
+                // The error of writing is more useful than that of removing what was not written.
+                let _ = fs::remove_file(&new);
+                written
+            }
+        }
+    }
+}
+
+/// Returns an address of an object store; `None` for a path.
+pub(crate) fn address(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| text.contains("://"))
+}
+
+/// A name that readers ignore. Each is different, because a process that was given up as lost can still be writing.
+fn unique(name: &str) -> String {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!(".{name}.{}-{}.tmp", process::id(), since_1970.as_nanos())
+}
