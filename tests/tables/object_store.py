@@ -58,6 +58,8 @@ def compare(command: str, run: str, s3) -> int:
             assert ours == theirs and ours.count("\n") > 1, query
         traces = kinetoscope("sql", "--run", "stragglers", f"s3://{BUCKET}/run/", "--run-id", "run", "--format", "csv")
         assert traces == kinetoscope("sql", "--run", "stragglers", f"{folder}/tables", "--format", "csv")
+        # The query of an address is no part of a message.
+        kinetoscope("export", "parquet", run, "-o", f"{tables}?sig={SECRET}", "--run-id", "run")
         # A part that was begun.
         s3.put_object(Bucket=BUCKET, Key="tables/_unfinished/run_id=run,rank=9", Body=b"")
         error = kinetoscope("sql", "SELECT 1", tables, code=2)

@@ -39,12 +39,7 @@ fn parquet(ranks: &Ranks, tables: &[&'static Schema], folder: &Path) -> Result<u
         Ok(())
     })?;
     let size = bytes(i64::try_from(all.bytes).unwrap_or(i64::MAX));
-    report(format!(
-        "{}: {traces} traces, {} rows, {size} in {} files",
-        folder.display(),
-        all.rows,
-        all.files
-    ));
+    report(format!("{}: {traces} traces, {} rows, {size} in {} files", dataset.name(), all.rows, all.files));
     Ok(code)
 }
 
