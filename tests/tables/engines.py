@@ -1,8 +1,8 @@
 """Compares other engines with `kinetoscope sql` on data sets of traces.
 
-Usage: engines.py KINETOSCOPE TRACE...
+Usage: engines.py KINETOSCOPE PATH...
 
-Each trace is exported as a data set. Every query of the library has the same rows, in the same order, in DuckDB and in the Python
+The paths are traces, or folders with traces. Each trace is exported as a data set. Every query of the library has the same rows, in the same order, in DuckDB and in the Python
 package of DataFusion. The number of rows and the sum of every integer column are the same for pyarrow and Polars. A trace that
 `kinetoscope` cannot read is counted as skipped.
 """
@@ -21,10 +21,10 @@ import pyarrow.compute as pc
 import pyarrow.dataset
 
 
-def main(command: str, traces: list[str]) -> int:
+def main(command: str, paths: list[str]) -> int:
     queries = json.loads(answer(command, "sql", "--list", "--format", "json"))["rows"]
     compared, skipped, failed = 0, 0, []
-    for trace in traces:
+    for trace in [trace for path in paths for trace in files(Path(path))]:
         with tempfile.TemporaryDirectory() as folder:
             arguments = [command, "export", "parquet", trace, "--output", folder, "--run-id", "run"]
             if subprocess.run(arguments, capture_output=True).returncode != 0:
@@ -37,6 +37,12 @@ def main(command: str, traces: list[str]) -> int:
         print(f"FAILED {fault}")
     print(f"{compared} traces compared, {skipped} not readable, {len(failed)} differences")
     return 1 if failed or compared == 0 else 0
+
+
+def files(path: Path) -> list[str]:
+    """Every file below a folder. Of the results of PyTorch, only the traces."""
+    found = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    return [str(file) for file in found if "torch" not in path.parts or file.name.startswith("trace.json")]
 
 
 def answer(*arguments: str) -> str:

@@ -327,7 +327,7 @@ fn strict() -> Arg {
 }
 
 /// The formats of answers.
-const FORMATS: [&str; 4] = ["table", "json", "csv", "md"];
+pub(crate) const FORMATS: [&str; 4] = ["table", "json", "csv", "md"];
 
 fn format_arg(help: &'static str) -> Arg {
     Arg::new("format")
@@ -416,14 +416,21 @@ impl Files {
 }
 
 pub(crate) fn format(matches: &ArgMatches) -> Format {
-    match matches.get_one::<String>("format").map(String::as_str) {
-        Some("json") => Format::Json,
-        Some("csv") => Format::Csv,
-        Some("md") => Format::Md,
-        Some("junit") => Format::Junit,
-        Some("sarif") => Format::Sarif,
-        _ => Format::Table,
-    }
+    let name = matches.get_one::<String>("format");
+    name.and_then(|name| format_named(name)).unwrap_or(Format::Table)
+}
+
+/// Returns the format of this name.
+pub(crate) fn format_named(name: &str) -> Option<Format> {
+    Some(match name {
+        "table" => Format::Table,
+        "json" => Format::Json,
+        "csv" => Format::Csv,
+        "md" => Format::Md,
+        "junit" => Format::Junit,
+        "sarif" => Format::Sarif,
+        _ => return None,
+    })
 }
 
 /// The given options of a query or an export.

@@ -18,7 +18,7 @@ pub const RUN_ID: &str = "run_id";
 pub const RANK: &str = "rank";
 
 /// The number of rows of a batch.
-pub(crate) const BATCH: usize = 1 << 15;
+const BATCH: usize = 1 << 15;
 
 /// The id of a run: letters, digits, `.`, `_` and `-`, so that it can be a part of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,6 +99,11 @@ pub(crate) fn rank_fields(text: DataType) -> [Field; 2] {
     [Field::new(RUN_ID, text, false), Field::new(RANK, DataType::Int64, false)]
 }
 
+/// Returns the fields of a table with those of the run, a text of this type, and the rank.
+pub(crate) fn fields_of_rank(schema: &Schema, text: DataType, form: Form) -> Vec<Field> {
+    rank_fields(text).into_iter().chain(fields(schema, form)).collect()
+}
+
 /// Returns the values of the first column, the run, or of the second, the rank.
 #[cfg(feature = "sql")]
 pub(crate) fn rank_column(of: &RankTrace, column: usize, rows: usize) -> ArrayRef {
@@ -138,9 +143,7 @@ impl<W: Write> TableStream<W> {
     /// Returns [`Error::NoTable`], or an error if `output` cannot be written.
     pub fn new(table: &str, output: W) -> Result<TableStream<W>, Error> {
         let schema = Schema::named(table).ok_or_else(|| Error::NoTable(table.to_owned()))?;
-        let mut all = rank_fields(DataType::Utf8).to_vec();
-        all.extend(fields(schema, Form::Dictionaries));
-        let arrow = arrow_schema(schema, all);
+        let arrow = arrow_schema(schema, fields_of_rank(schema, DataType::Utf8, Form::Dictionaries));
         Ok(TableStream { schema, writer: StreamWriter::try_new(output, &arrow)?, arrow })
     }
 

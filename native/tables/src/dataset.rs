@@ -29,7 +29,6 @@ const PART: &str = "part-0.parquet";
 #[derive(Clone, Debug)]
 pub struct Dataset {
     place: Place,
-    version: u64,
 }
 
 /// What was written of a trace.
@@ -102,7 +101,7 @@ impl Dataset {
             Some(version) if version > u64::from(VERSION) => {
                 Err(Error::Newer { folder: place.name(), version })
             }
-            Some(version) => Ok(Dataset { place, version }),
+            Some(_) => Ok(Dataset { place }),
         }
     }
 
@@ -122,11 +121,6 @@ impl Dataset {
     /// Returns [`Error::Place`] or [`Error::Io`] if it cannot be listed.
     pub fn has(&self, schema: &Schema) -> Result<bool, Error> {
         Ok(!self.place.names_in(schema.name)?.is_empty())
-    }
-
-    /// The version of the schema.
-    pub fn version(&self) -> u64 {
-        self.version
     }
 
     /// Writes tables of a trace, with as many threads as there are processors.

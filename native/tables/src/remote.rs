@@ -1,7 +1,7 @@
 //! Traces in object stores.
 
 use crate::error::Error;
-use crate::place::store::{Store, public};
+use crate::place::store::Store;
 use std::path::Path;
 
 /// A file or a prefix of an object store, such as `s3://bucket/run`.
@@ -40,9 +40,4 @@ impl Remote {
     pub fn download(&self, name: &str, to: &Path) -> Result<(), Error> {
         self.store.download(name, to)
     }
-}
-
-/// Returns an address without its user and its query, which can be credentials.
-pub fn without_credentials(address: &str) -> String {
-    public(address)
 }

@@ -1,5 +1,6 @@
 //! The list of the library of queries.
 
+use super::output::document;
 use kinetoscope_tables::sql::{QUERIES, Query};
 use serde_json::json;
 use std::fmt::Write;
@@ -21,5 +22,5 @@ pub(super) fn as_json() -> String {
             .to_string()
     };
     let rows: Vec<String> = QUERIES.iter().map(row).collect();
-    format!("{{\"schema\":\"kinetoscope.queries/1\",\"rows\":[\n{}\n]}}\n", rows.join(",\n"))
+    document("queries", &rows)
 }

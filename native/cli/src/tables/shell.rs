@@ -1,7 +1,8 @@
 //! The interactive shell of `sql`: completion of names, a history, and a pager for long answers.
 
 use super::library::list;
-use super::output::{Form, text};
+use super::output::text;
+use crate::args::{FORMATS, Format, format_named};
 use crate::failure::{Failure, report};
 use kinetoscope_core::schema::{FieldType, Schema, TABLES};
 use kinetoscope_tables::sql::{Session, VIEWS, query};
@@ -72,7 +73,7 @@ const KEYWORDS: [&str; 36] = [
 ];
 
 /// Reads statements and prints their answers until the input ends.
-pub(super) fn run(session: &Session, form: Form) -> Result<(), Failure> {
+pub(super) fn run(session: &Session, format: Format) -> Result<(), Failure> {
     let config = Config::builder().completion_type(CompletionType::List).build();
     let mut editor: Editor<Names, FileHistory> =
         Editor::with_config(config).map_err(|error| failure(&error))?;
@@ -85,7 +86,7 @@ pub(super) fn run(session: &Session, form: Form) -> Result<(), Failure> {
         let _ = editor.load_history(path);
     }
     report("SQL on the tables of the reference; .help lists commands, .tables the tables");
-    let mut form = form;
+    let mut format = format;
     loop {
         match editor.readline("sql> ") {
             Ok(line) if line.trim().is_empty() => {}
@@ -94,7 +95,7 @@ pub(super) fn run(session: &Session, form: Form) -> Result<(), Failure> {
                 if matches!(line.trim(), ".quit" | ".exit") {
                     break;
                 }
-                match answer(session, line.trim(), &mut form) {
+                match answer(session, line.trim(), &mut format) {
                     Ok(text) => page(&text)?,
                     Err(failure) => report(failure.message),
                 }
@@ -117,7 +118,7 @@ fn failure(error: &ReadlineError) -> Failure {
 }
 
 /// Returns the answer of a statement or a command.
-fn answer(session: &Session, line: &str, form: &mut Form) -> Result<String, Failure> {
+fn answer(session: &Session, line: &str, format: &mut Format) -> Result<String, Failure> {
     let (command, argument) =
         line.split_once(' ').map_or((line, ""), |(command, rest)| (command, rest.trim()));
     let library = || {
@@ -129,16 +130,17 @@ fn answer(session: &Session, line: &str, form: &mut Form) -> Result<String, Fail
         ".schema" => columns(argument),
         ".queries" => Ok(list()),
         ".show" => Ok(library()?.sql.to_owned()),
-        ".run" => text(&session.run(library()?.sql)?, *form, true),
+        ".run" => text(&session.run(library()?.sql)?, *format, true),
         ".format" => {
-            *form = Form::named(argument)
-                .ok_or_else(|| Failure::usage(format!("{argument:?} is not table, json, csv or md")))?;
+            let known = FORMATS.contains(&argument).then(|| format_named(argument)).flatten();
+            *format =
+                known.ok_or_else(|| Failure::usage(format!("{argument:?} is not table, json, csv or md")))?;
             Ok(String::new())
         }
         other if other.starts_with('.') => {
             Err(Failure::usage(format!("there is no command {other}; see .help")))
         }
-        _ => text(&session.run(line.trim_end_matches(';'))?, *form, true),
+        _ => text(&session.run(line.trim_end_matches(';'))?, *format, true),
     }
 }
 

@@ -1,10 +1,10 @@
 //! The command `sql`.
 
 use super::library::{as_json, list};
-use super::output::{Form, text};
+use super::output::text;
 use super::ranks::Ranks;
 use super::shell;
-use crate::args;
+use crate::args::{self, Format};
 use crate::failure::{Failure, UNREADABLE};
 use crate::print::print;
 use clap::ArgMatches;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Answers a query about traces or a data set, or starts a shell.
 pub(super) fn sql(matches: &ArgMatches) -> Result<u8, Failure> {
     if matches.get_flag("list") {
-        let is_json = args::format(matches) == args::Format::Json;
+        let is_json = args::format(matches) == Format::Json;
         print(&if is_json { as_json() } else { list() }, None)?;
         return Ok(0);
     }
@@ -24,13 +24,13 @@ pub(super) fn sql(matches: &ArgMatches) -> Result<u8, Failure> {
     if paths.is_empty() {
         return Err(Failure::usage("name a trace, or a folder that `export parquet` wrote"));
     }
-    let form = Form::of(args::format(matches));
+    let format = args::format(matches);
     let (session, code) = open(paths, matches)?;
     match text {
         Some(text) => {
-            answer(&session, &text, form, matches.get_one::<PathBuf>("output").map(PathBuf::as_path))?;
+            answer(&session, &text, format, matches.get_one::<PathBuf>("output").map(PathBuf::as_path))?;
         }
-        None => shell::run(&session, form)?,
+        None => shell::run(&session, format)?,
     }
     Ok(code)
 }
@@ -79,6 +79,6 @@ fn open(paths: Vec<PathBuf>, matches: &ArgMatches) -> Result<(Session, u8), Fail
     }
 }
 
-fn answer(session: &Session, sql: &str, form: Form, output: Option<&Path>) -> Result<(), Failure> {
-    print(&text(&session.run(sql)?, form, output.is_none())?, output)
+fn answer(session: &Session, sql: &str, format: Format, output: Option<&Path>) -> Result<(), Failure> {
+    print(&text(&session.run(sql)?, format, output.is_none())?, output)
 }

@@ -189,7 +189,7 @@ fn refused(name: &str, error: &object_store::Error) -> Error {
 }
 
 /// An address without its user and its query, which can be credentials.
-pub(crate) fn public(address: &str) -> String {
+fn public(address: &str) -> String {
     let address = address.split(['?', '#']).next().unwrap_or_default();
     match address.split_once("://") {
         Some((scheme, rest)) => {

@@ -2,7 +2,7 @@
 
 use super::cached::Cached;
 use super::scan::{Filter, OF_RANK, Piece, Scan};
-use crate::arrow::{RANK, RUN_ID, fields, rank_fields};
+use crate::arrow::{RANK, RUN_ID, fields_of_rank};
 use crate::values::Form;
 use arrow_schema::{DataType, SchemaRef};
 use async_trait::async_trait;
@@ -25,9 +25,8 @@ pub(super) struct TraceTable {
 
 impl TraceTable {
     pub(super) fn new(schema: &'static Schema, traces: Arc<[Cached]>) -> TraceTable {
-        let mut all = rank_fields(DataType::Utf8View).to_vec();
-        all.extend(fields(schema, Form::Views));
-        TraceTable { schema, arrow: Arc::new(arrow_schema::Schema::new(all)), traces }
+        let fields = fields_of_rank(schema, DataType::Utf8View, Form::Views);
+        TraceTable { schema, arrow: Arc::new(arrow_schema::Schema::new(fields)), traces }
     }
 
     /// Returns the filter of expressions, all of which are true for the rows that it keeps.
