@@ -366,12 +366,12 @@ fn disordered() -> Recording {
     let before = gpu.now();
     sleep(Duration::from_millis(1));
     let profiler = both().start().expect("recording should start");
-    let start = gpu.now();
-    let id = {
+    // `start` is read within the span, so that the call below lies inside it however late this thread runs.
+    let (id, start) = {
         let _op = scope!("late");
-        let id = gpu.span(3);
+        let (id, start) = (gpu.span(3), gpu.now());
         sleep(Duration::from_millis(1));
-        id
+        (id, start)
     };
     gpu.put(&writer.kernel(NAME, (start + 500_000, start + 600_000), STREAM, 70, [1, 32]));
     gpu.put(&writer.unknown());
