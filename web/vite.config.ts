@@ -9,6 +9,9 @@ import { offline } from "./offline.ts";
 
 const source = (path: string): string => fileURLToPath(new URL(`src/${path}`, import.meta.url));
 
+/** The folder of what is only loaded by the view SQL. The rest is loaded with the page. */
+const folderOf = (name: string): string => (/duckdb|console/.test(name) ? "sql" : "assets");
+
 export default defineConfig(({ mode }) => {
   const single = mode === "single";
   const how = single ? "inline" : "fetched";
@@ -21,7 +24,13 @@ export default defineConfig(({ mode }) => {
       ...(single ? [] : [offline()]),
     ],
     resolve: {
-      alias: { "#engine-code": source(`engine/code-${how}.ts`), "#sample": source(`engine/sample-${how}.ts`) },
+      alias: {
+        "#engine-code": source(`engine/code-${how}.ts`),
+        "#sample": source(`engine/sample-${how}.ts`),
+        "#sql": source(`views/sql/console-${how}.ts`),
+      },
+      // DuckDB's own version, also in `kinetoscope/arrow`.
+      dedupe: ["apache-arrow"],
     },
     worker: { format: "iife" as const },
     publicDir: false as const,
@@ -32,6 +41,16 @@ export default defineConfig(({ mode }) => {
       assetsInlineLimit: single ? Number.MAX_SAFE_INTEGER : 0,
       chunkSizeWarningLimit: 4000,
       reportCompressedSize: false,
+      ...(single
+        ? {}
+        : {
+            rolldownOptions: {
+              output: {
+                chunkFileNames: ({ name }) => `${folderOf(name)}/[name]-[hash].js`,
+                assetFileNames: ({ names }) => `${folderOf(names[0] ?? "")}/[name]-[hash][extname]`,
+              },
+            },
+          }),
     },
   };
 });

@@ -12,6 +12,7 @@ pub mod peers;
 pub mod programs;
 pub mod runs;
 pub mod segments;
+pub mod tables_ts;
 pub mod torch;
 pub mod typescript;
 

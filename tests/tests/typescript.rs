@@ -11,6 +11,7 @@ use kinetoscope_core::rows::{Cell, Rows, Variant};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files;
 use kinetoscope_tests::runs::{Injected, Plan, generate};
+use kinetoscope_tests::tables_ts::tables_ts;
 use kinetoscope_tests::typescript::{columns_ts, queries_ts};
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +19,8 @@ use std::path::{Path, PathBuf};
 
 #[test]
 fn committed_types_match_the_engine() {
-    for (name, text) in [("queries.ts", queries_ts()), ("columns.ts", columns_ts())] {
+    let texts = [("queries.ts", queries_ts()), ("columns.ts", columns_ts()), ("tables.ts", tables_ts())];
+    for (name, text) in texts {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wasm/js/src").join(name);
         if std::env::var_os("BLESS").is_some() {
             fs::write(&path, &text).expect(name);

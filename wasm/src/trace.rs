@@ -1,6 +1,8 @@
 //! A trace that was read, and its queries and exports.
 
 #[cfg(feature = "full")]
+mod buffers;
+#[cfg(feature = "full")]
 mod full;
 
 use crate::convert::{arrays, columns, diagnostics, failure, floats, ints, options, rows, text};

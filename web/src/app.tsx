@@ -27,6 +27,7 @@ import { Modules } from "./views/modules";
 import { Operators } from "./views/operators";
 import { Overview } from "./views/overview";
 import { NoRank, Ranks } from "./views/ranks";
+import { Sql } from "./views/sql";
 import { Steps } from "./views/steps";
 import { TimelineView } from "./views/timeline";
 import { Trend } from "./views/trend";
@@ -45,6 +46,7 @@ const COMPONENTS: Record<Exclude<View, "ranks" | "trend">, (props: { open: OpenT
   steps: Steps,
   compare: Compare,
   findings: Findings,
+  sql: Sql,
 };
 
 /** The view of the route. A run without an open trace has only the view of its ranks. */

@@ -21,6 +21,7 @@ export const VIEW_TEXTS = {
   findings: { title: "Findings", question: "Which problems were found, what do they cost, and what helps?", key: "0" },
   ranks: { title: "Ranks", question: "Which rank do the others wait for, and why?", key: "r" },
   trend: { title: "Trend", question: "Which metrics changed for good, and in which run?", key: "h" },
+  sql: { title: "SQL", question: "What else does the trace know?", key: "l" },
 } satisfies Record<string, { title: string; question: string; key: string }>;
 
 /** Why a device was idle: the label and what the trace shows. */
@@ -174,7 +175,7 @@ export const PAGE_TEXTS = {
   duration: "Duration",
   track: "Track",
   keyList: [
-    ["1 … 9, 0, R, H", "open a view"],
+    ["1 … 9, 0, R, H, L", "open a view"],
     ["/", "search or filter"],
     ["?", "show or hide this list"],
     ["t", "switch the theme: system, light, dark"],
@@ -668,6 +669,30 @@ export const TEXTS = {
       name: { label: "Names", about: "The total of each name" },
     },
   },
+  sql: {
+    query: "Query",
+    library: "Library",
+    own: "own query",
+    run: "Run",
+    runKey: "Ctrl Enter",
+    runHint: "Answers the query in this tab. DuckDB (35 MB) is loaded from this site with the first query.",
+    before: "The first query loads DuckDB (35 MB) from this site. The trace stays in this tab.",
+    starting: "Loading DuckDB …",
+    running: "Running …",
+    answer: "Answer",
+    copyHint: "Copy all rows as CSV",
+    csvHint: "Save all rows as CSV",
+    tables: "Tables",
+    tablesHint: "A click inserts a name. Times are ns after the start of the recording.",
+    views: "Views",
+    viewsHint: "The tables of Perfetto and the data frame of HTA, with their columns",
+    types: { int: "integer", float: "number", bool: "boolean", name: "text", text: "text", map: "map" },
+    noDatabase: "This page has no database",
+    oneFile:
+      "The page of one file has everything inside, but no database, which is ten times as large. The page as a folder on a server has it.",
+    onCommandLine: "On the command line, built with the feature sql:",
+    command: "kinetoscope sql TRACE",
+  },
   timelineSelection: {
     selection: "Selection",
     selectedEvents: "Selected events",
@@ -676,6 +701,12 @@ export const TEXTS = {
 
 /** Texts with parameters. */
 export const TEMPLATES = {
+  readingTable: (table: string) => `Reading the table ${table} …`,
+  rowsIn: (rows: number, ms: number) =>
+    `${rows.toLocaleString("en-US")} rows in ${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms`,
+  firstRows: (most: number) => `The first ${most.toLocaleString("en-US")} are shown; the file has all.`,
+  tooLargeForSql: (table: string, rows: number) =>
+    `The table ${table} would have ${rows.toLocaleString("en-US")} rows, which is more than the page holds. Use kinetoscope sql on the command line, or open a part of the trace.`,
   partBelow: (from: string, to: string) =>
     `All below is about the part from ${from} to ${to}. Spans that reach beyond it have their full durations.`,
   windowShown: (all: string, open: string, from: string, to: string) =>

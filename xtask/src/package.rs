@@ -27,7 +27,7 @@ struct Engine {
 }
 
 const ENGINES: [Engine; 2] = [
-    Engine { file: "kinetoscope.wasm", glue: "engine", features: &[], largest: 845_000 },
+    Engine { file: "kinetoscope.wasm", glue: "engine", features: &[], largest: 865_000 },
     Engine { file: "lite.wasm", glue: "lite", features: &["--no-default-features"], largest: 460_000 },
 ];
 
@@ -77,7 +77,7 @@ pub(crate) fn step() -> Result<Tally, Failure> {
 }
 
 /// Runs the tests of the package: agreement with the native engine and of `kinetoscope/lite`, runs of several ranks, installation, examples, the book, damaged input,
-/// threads, outlines.
+/// threads, outlines, tables as Arrow streams.
 pub(crate) fn test() -> Result<Tally, Failure> {
     let tests = root().join("tests/js");
     npm::install(&tests)?;
@@ -102,6 +102,7 @@ pub(crate) fn test() -> Result<Tally, Failure> {
         "robustness",
         "threads",
         "outline",
+        "arrow",
     ];
     run_counted(node.args(suites.map(|suite| format!("{suite}.test.js"))).current_dir(tests))
 }
@@ -151,5 +152,6 @@ fn optimize(input: &Path, output: &Path) -> Result<(), Failure> {
     let size = ["-O3", "--low-memory-unused"];
     // Instances of one generic function are next to each other in the order of names, which gzip profits from.
     let order = ["--reorder-functions-by-name", "--strip-debug"];
-    run(optimizer.arg(input).arg("-o").arg(output).args(size).args(order).args(features))
+    let unused = ["--strip-producers", "--strip-target-features"];
+    run(optimizer.arg(input).arg("-o").arg(output).args(size).args(order).args(unused).args(features))
 }

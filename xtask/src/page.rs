@@ -8,10 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The maximum size of a first visit's download, after gzip, in bytes.
-const FIRST_LOAD: u64 = 1_010_000;
+const FIRST_LOAD: u64 = 1_035_000;
 
 /// The maximum size of the single-file page, in bytes.
-const ONE_FILE: u64 = 3_440_000;
+const ONE_FILE: u64 = 3_515_000;
+
+/// The maximum size of what the view SQL loads, after gzip, in bytes.
+const SQL: u64 = 8_500_000;
 
 fn folder() -> PathBuf {
     root().join("web")
@@ -42,6 +45,7 @@ fn build_if_stale() -> Result<(), Failure> {
     let files = ["index.html", "package-lock.json", "vite.config.ts", "content-policy.ts", "offline.ts"];
     sources.extend(files.map(|name| folder().join(name)));
     sources.push(root().join("tests/data/candle/training.pt.trace.json.gz"));
+    sources.extend(sources_of(&root().join("native/tables"), &["sql"])?);
     if !is_current(&single, &sources) {
         run(npm::script(&folder(), "build")?.arg("--silent"))?;
     }
@@ -100,20 +104,30 @@ fn playwright(arguments: &[String]) -> Result<Command, Failure> {
 }
 
 fn sizes(dist: &Path) -> Result<(), Failure> {
-    let mut first = tools::gzip_length(&dist.join("index.html"))?;
-    for entry in fs::read_dir(dist.join("assets")).map_err(|e| e.to_string())? {
-        let path = entry.map_err(|e| e.to_string())?.path();
-        if path.extension().is_some_and(|e| ["js", "css", "wasm"].iter().any(|wanted| e == *wanted)) {
-            first += tools::gzip_length(&path)?;
-        }
-    }
+    let first = tools::gzip_length(&dist.join("index.html"))? + packed(&dist.join("assets"))?;
+    let sql = packed(&dist.join("sql"))?;
     let single = fs::metadata(dist.join("kinetoscope.html")).map_err(|e| e.to_string())?.len();
     println!("| page | bytes |\n|---|---:|");
-    println!("| first load of the folder, after gzip | {first} |\n| kinetoscope.html | {single} |");
-    if first > FIRST_LOAD || single > ONE_FILE {
+    println!(
+        "| first load of the folder, after gzip | {first} |\n| what the view SQL loads, after gzip | {sql} |"
+    );
+    println!("| kinetoscope.html | {single} |");
+    if first > FIRST_LOAD || sql > SQL || single > ONE_FILE {
         return Err(format!(
-            "the limits are {FIRST_LOAD} bytes for the first load and {ONE_FILE} for kinetoscope.html"
+            "the limits are {FIRST_LOAD} bytes for the first load, {SQL} for SQL and {ONE_FILE} for kinetoscope.html"
         ));
     }
     Ok(())
+}
+
+/// Returns the size of the code in a folder after gzip.
+fn packed(folder: &Path) -> Result<u64, Failure> {
+    let mut sum = 0;
+    for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
+        let path = entry.map_err(|e| e.to_string())?.path();
+        if path.extension().is_some_and(|e| ["js", "css", "wasm"].iter().any(|wanted| e == *wanted)) {
+            sum += tools::gzip_length(&path)?;
+        }
+    }
+    Ok(sum)
 }

@@ -147,27 +147,38 @@ impl<S> Column<S> {
     }
 
     /// The same column, with rows that can be without a value.
-    pub(super) fn optional(mut self) -> Column<S> {
+    pub(super) const fn optional(mut self) -> Column<S> {
         self.field.optional = true;
         self
     }
 
     fn read(&self, rows: &S, range: Range<usize>) -> Data {
         match self.values {
-            Values::Int(value) => Data::Ints(range.map(|at| value(rows, at)).collect()),
-            Values::Float(value) => Data::Floats(range.map(|at| value(rows, at)).collect()),
-            Values::Bool(value) => Data::Bools(range.map(|at| value(rows, at)).collect()),
-            Values::Name(value) => Data::Names(range.map(|at| value(rows, at)).collect()),
-            Values::Word(value) => Data::Words(range.map(|at| value(rows, at)).collect()),
-            Values::Text(value) => Data::Texts(range.map(|at| value(rows, at)).collect()),
-            Values::Map(value) => Data::Maps(range.map(|at| value(rows, at)).collect()),
+            Values::Int(value) => Data::Ints(collect(range, &|at| value(rows, at))),
+            Values::Float(value) => Data::Floats(collect(range, &|at| value(rows, at))),
+            Values::Bool(value) => Data::Bools(collect(range, &|at| value(rows, at))),
+            Values::Name(value) => Data::Names(collect(range, &|at| value(rows, at))),
+            Values::Word(value) => Data::Words(collect(range, &|at| value(rows, at))),
+            Values::Text(value) => Data::Texts(collect(range, &|at| value(rows, at))),
+            Values::Map(value) => Data::Maps(collect(range, &|at| value(rows, at))),
         }
     }
 }
 
+/// Returns the values of a range of rows. It is compiled once per type of value and not once per table.
+#[inline(never)]
+fn collect<T>(range: Range<usize>, value: &dyn Fn(usize) -> Option<T>) -> Vec<Option<T>> {
+    range.map(value).collect()
+}
+
 /// The fields of columns.
 pub(super) fn fields<S>(columns: &[Column<S>]) -> Vec<Field> {
-    columns.iter().map(|column| column.field).collect()
+    list(columns.len(), &|at| columns[at].field)
+}
+
+#[inline(never)]
+fn list(len: usize, field: &dyn Fn(usize) -> Field) -> Vec<Field> {
+    (0..len).map(field).collect()
 }
 
 /// The names of the columns that are requested. What only other columns need is not computed.
@@ -180,21 +191,21 @@ impl Wanted {
 }
 
 /// A table of a trace: its rows and its columns.
-struct Opened<S> {
+struct Opened<'t, S> {
     rows: S,
     len: usize,
-    columns: Vec<Column<S>>,
+    columns: &'t [Column<S>],
 }
 
 /// Returns the table with these rows.
-pub(super) fn opened<'t, S>(rows: S, len: usize, columns: Vec<Column<S>>) -> Box<dyn Source + 't>
+pub(super) fn opened<'t, S>(rows: S, len: usize, columns: &'t [Column<S>]) -> Box<dyn Source + 't>
 where
     S: Send + Sync + 't,
 {
     Box::new(Opened { rows, len, columns })
 }
 
-impl<S: Send + Sync> Source for Opened<S> {
+impl<S: Send + Sync> Source for Opened<'_, S> {
     fn len(&self) -> usize {
         self.len
     }

@@ -4,7 +4,6 @@ use super::Schema;
 use super::column::{Column, fields, opened};
 use crate::analysis::timeline::counters::{Counter, computed, of_file};
 use crate::trace::Trace;
-use alloc::vec;
 use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
@@ -12,11 +11,11 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is a value of a counter, which holds until the next one: of a counter of the file, or of memory, launch \
             queues, activity and bandwidth of devices.",
     sorted_by: &["counter", "ts_ns"],
-    fields: || fields(&columns()),
+    fields: || fields(Counters::COLUMNS),
     source: |trace, _| {
         let all = Counters::new(trace);
         let len = all.points.len();
-        opened(all, len, columns())
+        opened(all, len, Counters::COLUMNS)
     },
 };
 
@@ -50,8 +49,8 @@ impl Counters {
 /// A column of the table.
 type Of = Column<Counters>;
 
-fn columns() -> Vec<Of> {
-    vec![
+impl Counters {
+    const COLUMNS: &'static [Of] = &[
         Of::int("counter", "The number of the counter.", |all, at| i64::try_from(all.points[at].0).ok()),
         Of::label("process", "The process or device that it belongs to.", |all, at| {
             Some(all.counter(at).process.clone())
@@ -70,5 +69,5 @@ fn columns() -> Vec<Of> {
         }),
         Of::int("ts_ns", "The time.", |all, at| Some(all.point(at).0)),
         Of::float("value", "The value.", |all, at| Some(all.point(at).1)),
-    ]
+    ];
 }

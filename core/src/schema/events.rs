@@ -22,19 +22,19 @@ pub(super) const SCHEMA: Schema = Schema {
     name: "events",
     about: "A row is an event of the file.",
     sorted_by: &["track", "ts_ns"],
-    fields: || fields(&columns()),
+    fields: || fields(Events::COLUMNS),
     source: |trace, wanted| {
         let events = Events::new(trace, wanted);
         let len = events.rows.len();
-        opened(events, len, columns())
+        opened(events, len, Events::COLUMNS)
     },
 };
 
 /// A column of the table.
 type Of<'t> = Column<Events<'t>>;
 
-fn columns<'t>() -> Vec<Of<'t>> {
-    vec![
+impl<'t> Events<'t> {
+    const COLUMNS: &'t [Of<'t>] = &[
         Of::int("event", "The number of the event: its position among the objects of `traceEvents`.", |all, at| {
             Some(number(all.rows[at]))
         }),
@@ -133,7 +133,7 @@ fn columns<'t>() -> Vec<Of<'t>> {
             |all, at| all.arguments.others(all.table(), all.rows[at]),
         )
         .optional(),
-    ]
+    ];
 }
 
 struct Events<'t> {

@@ -5,7 +5,6 @@ use super::column::{Column, fields, number, opened, since};
 use crate::analysis::device::device_time::{DeviceTime, device_times};
 use crate::analysis::device::idle::Part;
 use crate::trace::Trace;
-use alloc::vec;
 use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
@@ -13,11 +12,11 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is a period with one cause in which a device was idle, between its first activity and its last. The periods of a \
             device add up to its idle time.",
     sorted_by: &["device", "ts_ns"],
-    fields: || fields(&columns()),
+    fields: || fields(Gaps::COLUMNS),
     source: |trace, _| {
         let all = Gaps::new(trace);
         let len = all.gaps.len();
-        opened(all, len, columns())
+        opened(all, len, Gaps::COLUMNS)
     },
 };
 
@@ -44,8 +43,8 @@ impl<'t> Gaps<'t> {
 /// A column of the table.
 type Of<'t> = Column<Gaps<'t>>;
 
-fn columns<'t>() -> Vec<Of<'t>> {
-    vec![
+impl<'t> Gaps<'t> {
+    const COLUMNS: &'t [Of<'t>] = &[
         Of::label("device", "The device: its number, or the `pid` of its track.", |all, at| {
             Some(all.devices[all.gaps[at].0].device.clone())
         }),
@@ -56,5 +55,5 @@ fn columns<'t>() -> Vec<Of<'t>> {
             all.part(at).behind.map(number)
         })
         .optional(),
-    ]
+    ];
 }

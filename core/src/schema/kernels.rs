@@ -15,18 +15,17 @@ use crate::table::layout::{Key, Place};
 use crate::trace::Trace;
 use crate::tree::sorted_by_track;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "kernels",
     about: "A row is a kernel, copy or memset on a device.",
     sorted_by: &["track", "ts_ns"],
-    fields: || fields(&columns()),
+    fields: || fields(Kernels::COLUMNS),
     source: |trace, wanted| {
         let kernels = Kernels::new(trace, wanted);
         let len = kernels.rows.len();
-        opened(kernels, len, columns())
+        opened(kernels, len, Kernels::COLUMNS)
     },
 };
 
@@ -87,8 +86,8 @@ impl<'t> Kernels<'t> {
 /// A column of the table.
 type Of<'t> = Column<Kernels<'t>>;
 
-fn columns<'t>() -> Vec<Of<'t>> {
-    let mut columns = vec![
+impl<'t> Kernels<'t> {
+    const COLUMNS: &'t [Of<'t>] = &[
         Of::int("event", "Its number in `events`.", |all, at| Some(number(all.rows[at]))),
         Of::label("name", "The name, demangled; of a copy or memset, with its kind.", |all, at| {
             Some(all.name(at))
@@ -118,15 +117,6 @@ fn columns<'t>() -> Vec<Of<'t>> {
             all.steps.event(all.trace, all.rows[at])
         })
         .optional(),
-    ];
-    columns.extend(causes());
-    columns.extend(work());
-    columns
-}
-
-/// Why it ran.
-fn causes<'t>() -> [Of<'t>; 4] {
-    [
         Of::int("correlation", "The id that the call and the work share.", |all, at| {
             all.table().int(all.rows[at], Key::Correlation)
         })
@@ -143,12 +133,6 @@ fn causes<'t>() -> [Of<'t>; 4] {
             annotation(all.table(), all.rows[at])
         })
         .optional(),
-    ]
-}
-
-/// What it did, and how.
-fn work<'t>() -> Vec<Of<'t>> {
-    vec![
         Of::int("bytes", "Bytes copied or set.", |all, at| {
             Some(all.table().bytes(all.rows[at], Key::MemcpyBytes)).filter(|&bytes| bytes > 0)
         })
@@ -207,5 +191,5 @@ fn work<'t>() -> Vec<Of<'t>> {
             all.table().field_named(all.rows[at], Place::Args, WARPS)?.as_f64()
         })
         .optional(),
-    ]
+    ];
 }

@@ -6,18 +6,17 @@ use super::steps::StepOf;
 use crate::analysis::device::launches::{Launch, launches};
 use crate::table::layout::Key;
 use crate::trace::Trace;
-use alloc::vec;
 use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "launches",
     about: "A row is a kernel, copy or memset with the call that started it. Work without a call has no row.",
     sorted_by: &["work"],
-    fields: || fields(&columns()),
+    fields: || fields(All::COLUMNS),
     source: |trace, _| {
         let launches = launches(trace);
         let len = launches.len();
-        opened(All { trace, steps: StepOf::new(&trace.table), launches }, len, columns())
+        opened(All { trace, steps: StepOf::new(&trace.table), launches }, len, All::COLUMNS)
     },
 };
 
@@ -30,8 +29,8 @@ struct All<'t> {
 /// A column of the table.
 type Of<'t> = Column<All<'t>>;
 
-fn columns<'t>() -> Vec<Of<'t>> {
-    vec![
+impl<'t> All<'t> {
+    const COLUMNS: &'t [Of<'t>] = &[
         Of::int("work", "The kernel, copy or memset: its number in `events`.", |all, at| {
             Some(number(all.launches[at].work))
         }),
@@ -70,5 +69,5 @@ fn columns<'t>() -> Vec<Of<'t>> {
             |all, at| Some(all.launches[at].delay_ns),
         ),
         Of::int("work_ns", "The duration of the work.", |all, at| Some(all.launches[at].work_ns)),
-    ]
+    ];
 }

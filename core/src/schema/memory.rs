@@ -9,18 +9,16 @@ use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
-use alloc::vec;
-use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "memory",
     about: "A row is an allocation or a release of memory, or an allocation that failed; those that failed come last.",
     sorted_by: &["ts_ns"],
-    fields: || fields(&columns()),
+    fields: || fields(All::COLUMNS),
     source: |trace, _| {
         let all = All::new(trace);
         let len = all.memory.records.len() + all.memory.failures.len();
-        opened(all, len, columns())
+        opened(all, len, All::COLUMNS)
     },
 };
 
@@ -59,8 +57,8 @@ impl All<'_> {
 /// A column of the table.
 type Of<'t> = Column<All<'t>>;
 
-fn columns<'t>() -> Vec<Of<'t>> {
-    vec![
+impl<'t> All<'t> {
+    const COLUMNS: &'t [Of<'t>] = &[
         Of::int("record", "The number of the row, in the order of time.", |_, at| i64::try_from(at).ok()),
         Of::word("kind", "`allocation`, `release` or `out_of_memory`.", |all, at| {
             Some(match all.record(at) {
@@ -105,5 +103,5 @@ fn columns<'t>() -> Vec<Of<'t>> {
             all.steps.event(all.trace, all.row(at))
         })
         .optional(),
-    ]
+    ];
 }

@@ -14,7 +14,6 @@ use crate::table::tracks::plain;
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
@@ -22,11 +21,11 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is a function event of PyTorch: an operator, an annotation, a call of the runtime, or work of a device. \
             Its names and sums are those of PyTorch.",
     sorted_by: &["op"],
-    fields: || fields(&columns()),
+    fields: || fields(Ops::COLUMNS),
     source: |trace, wanted| {
         let ops = Ops::new(trace, wanted);
         let len = ops.events.len();
-        opened(ops, len, columns())
+        opened(ops, len, Ops::COLUMNS)
     },
 };
 
@@ -91,16 +90,8 @@ fn sizes(trace: &Trace, events: &FunctionEvents) -> Vec<Option<i64>> {
 /// A column of the table.
 type Of<'t> = Column<Ops<'t>>;
 
-fn columns<'t>() -> Vec<Of<'t>> {
-    let mut columns = what();
-    columns.extend(times());
-    columns.extend(inputs());
-    columns
-}
-
-/// What it is, and where.
-fn what<'t>() -> Vec<Of<'t>> {
-    vec![
+impl<'t> Ops<'t> {
+    const COLUMNS: &'t [Of<'t>] = &[
         Of::int("op", "The position among the function events, in the order of their starts.", |_, at| {
             i64::try_from(at).ok()
         }),
@@ -153,11 +144,6 @@ fn what<'t>() -> Vec<Of<'t>> {
             |all, at| all.steps.event(all.trace, all.row(at)),
         )
         .optional(),
-    ]
-}
-
-fn times<'t>() -> Vec<Of<'t>> {
-    vec![
         Of::int("ts_ns", "The start.", |all, at| since(all.trace.start_ns, all.table().ts(all.row(at)))),
         Of::int("cpu_time_total_ns", "CPU time, including callees.", |all, at| {
             Some(all.events.cpu_time_total_ns(all.table(), all.all[at]))
@@ -198,11 +184,6 @@ fn times<'t>() -> Vec<Of<'t>> {
             "Device memory allocated minus released, excluding callees.",
             |all, at| Some(all.events.self_memory(all.all[at]).device),
         ),
-    ]
-}
-
-fn inputs<'t>() -> Vec<Of<'t>> {
-    vec![
         Of::int(
             "flops",
             "Estimated floating point operations, by PyTorch's formulas; 0 unless recorded.",
@@ -225,5 +206,5 @@ fn inputs<'t>() -> Vec<Of<'t>> {
             },
         )
         .optional(),
-    ]
+    ];
 }

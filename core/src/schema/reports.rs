@@ -8,62 +8,57 @@ use crate::analysis::overview::check;
 use crate::analysis::overview::findings::Finding;
 use crate::analysis::overview::info;
 use crate::analysis::overview::summary::summary;
-use alloc::vec;
 use alloc::vec::Vec;
 
 pub(super) const FINDINGS: Schema = Schema {
     name: "findings",
     about: "A row is a finding: something that costs time or affects the quality of the numbers.",
     sorted_by: &["finding"],
-    fields: || fields(&columns()),
+    fields: || fields(FINDING_COLUMNS),
     source: |trace, _| {
         let findings = summary(trace).findings;
         let len = findings.len();
-        opened(findings, len, columns())
+        opened(findings, len, FINDING_COLUMNS)
     },
 };
 
 /// A column of the table.
 type Of = Column<Vec<Finding>>;
 
-fn columns() -> Vec<Of> {
-    vec![
-        Of::int(
-            "finding",
-            "The number of the finding; those that would save the most time come first.",
-            |_, at| i64::try_from(at).ok(),
-        ),
-        Of::word("code", "The kind.", |all, at| Some(all[at].code.as_str())),
-        Of::int("cost_ns", "The maximum cost; 0 if it affects data quality and not time.", |all, at| {
-            Some(all[at].cost_ns)
-        }),
-        Of::int(
-            "saving_ns",
-            "What a replay without it saves, in addition to the findings before it.",
-            |all, at| all[at].saving_ns.map(|saving| saving.0),
-        )
+const FINDING_COLUMNS: &[Of] = &[
+    Of::int(
+        "finding",
+        "The number of the finding; those that would save the most time come first.",
+        |_, at| i64::try_from(at).ok(),
+    ),
+    Of::word("code", "The kind.", |all, at| Some(all[at].code.as_str())),
+    Of::int("cost_ns", "The maximum cost; 0 if it affects data quality and not time.", |all, at| {
+        Some(all[at].cost_ns)
+    }),
+    Of::int(
+        "saving_ns",
+        "What a replay without it saves, in addition to the findings before it.",
+        |all, at| all[at].saving_ns.map(|saving| saving.0),
+    )
+    .optional(),
+    Of::int("saving_error_ns", "How far the replay is from what was recorded.", |all, at| {
+        all[at].saving_ns.map(|saving| saving.1)
+    })
+    .optional(),
+    Of::word("cause", "The cause of idle time that it is about.", |all, at| all[at].cause.map(Cause::as_str))
         .optional(),
-        Of::int("saving_error_ns", "How far the replay is from what was recorded.", |all, at| {
-            all[at].saving_ns.map(|saving| saving.1)
-        })
-        .optional(),
-        Of::word("cause", "The cause of idle time that it is about.", |all, at| {
-            all[at].cause.map(Cause::as_str)
-        })
-        .optional(),
-        Of::label("message", "What was found and what it costs, in one sentence.", |all, at| {
-            Some(all[at].message.clone())
-        }),
-        Of::label("advice", "What to do, in one sentence.", |all, at| Some(all[at].advice.clone())),
-        Of::label("command", "The command that shows it, without the trace.", |all, at| {
-            Some(all[at].command.clone())
-        }),
-        Of::int("event", "The longest event that shows it: its number in `events`.", |all, at| {
-            all[at].events.first().copied().map(number)
-        })
-        .optional(),
-    ]
-}
+    Of::label("message", "What was found and what it costs, in one sentence.", |all, at| {
+        Some(all[at].message.clone())
+    }),
+    Of::label("advice", "What to do, in one sentence.", |all, at| Some(all[at].advice.clone())),
+    Of::label("command", "The command that shows it, without the trace.", |all, at| {
+        Some(all[at].command.clone())
+    }),
+    Of::int("event", "The longest event that shows it: its number in `events`.", |all, at| {
+        all[at].events.first().copied().map(number)
+    })
+    .optional(),
+];
 
 pub(super) const DIAGNOSTICS: Schema = Schema {
     name: "diagnostics",

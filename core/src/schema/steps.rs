@@ -8,18 +8,17 @@ use crate::analysis::device::steps::{Step, steps};
 use crate::analysis::intervals::Interval;
 use crate::table::events::{Row, Table};
 use crate::trace::Trace;
-use alloc::vec;
 use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "steps",
     about: "A row is a profiler step.",
     sorted_by: &["ts_ns"],
-    fields: || fields(&columns()),
+    fields: || fields(Steps::COLUMNS),
     source: |trace, _| {
         let steps = steps(trace, &device_times(trace));
         let len = steps.len();
-        opened(Steps { trace, steps }, len, columns())
+        opened(Steps { trace, steps }, len, Steps::COLUMNS)
     },
 };
 
@@ -38,8 +37,8 @@ impl Steps<'_> {
 /// A column of the table.
 type Of<'t> = Column<Steps<'t>>;
 
-fn columns<'t>() -> Vec<Of<'t>> {
-    vec![
+impl<'t> Steps<'t> {
+    const COLUMNS: &'t [Of<'t>] = &[
         Of::int("step", "The number of the step.", |all, at| Some(all.steps[at].number)),
         Of::int("event", "The annotation of the step: its number in `events`.", |all, at| {
             Some(number(all.steps[at].row))
@@ -85,7 +84,7 @@ fn columns<'t>() -> Vec<Of<'t>> {
             Some(all.part(at, 6))
         }),
         Of::int("other_ns", "The remaining time.", |all, at| Some(all.part(at, 7))),
-    ]
+    ];
 }
 
 /// The steps of a trace, to find that of a time.

@@ -6,17 +6,15 @@ use crate::analysis::timeline::lane_names::LaneNames;
 use crate::table::tracks::{Track, plain};
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
-use alloc::vec;
-use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "tracks",
     about: "A row is a thread or a stream: the pid and the tid that events have in common.",
     sorted_by: &["track"],
-    fields: || fields(&columns()),
+    fields: || fields(Tracks::COLUMNS),
     source: |trace, _| {
         let len = trace.table.tracks.all().len();
-        opened(Tracks { trace, names: LaneNames::new(trace) }, len, columns())
+        opened(Tracks { trace, names: LaneNames::new(trace) }, len, Tracks::COLUMNS)
     },
 };
 
@@ -34,8 +32,8 @@ impl Tracks<'_> {
 /// A column of the table.
 type Of<'t> = Column<Tracks<'t>>;
 
-fn columns<'t>() -> Vec<Of<'t>> {
-    vec![
+impl<'t> Tracks<'t> {
+    const COLUMNS: &'t [Of<'t>] = &[
         Of::int("track", "The number of the track, as `tiles` and the table `events` have it.", |_, at| {
             i64::try_from(at).ok()
         }),
@@ -59,5 +57,5 @@ fn columns<'t>() -> Vec<Of<'t>> {
             stream(&all.trace.table, all.track(at))
         })
         .optional(),
-    ]
+    ];
 }

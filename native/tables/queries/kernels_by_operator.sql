@@ -11,4 +11,4 @@ SELECT
 FROM kernels k
 LEFT JOIN events o ON o.run_id = k.run_id AND o.rank = k.rank AND o.event = k.op
 GROUP BY k.run_id, k.rank, COALESCE(o.name, '(no operator)')
-ORDER BY run_id, rank, sum_ns DESC, name
+ORDER BY k.run_id, k.rank, sum_ns DESC, name

@@ -16,4 +16,4 @@ SELECT
 FROM launches l
 JOIN kernels k ON k.run_id = l.run_id AND k.rank = l.rank AND k.event = l.work
 GROUP BY k.run_id, k.rank, k.name
-ORDER BY run_id, rank, count DESC, name
+ORDER BY k.run_id, k.rank, count DESC, k.name

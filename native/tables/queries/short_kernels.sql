@@ -10,4 +10,4 @@ FROM kernels k
 JOIN launches l ON l.run_id = k.run_id AND l.rank = k.rank AND l.work = k.event
 WHERE k.dur_ns <= 5000 AND k.class = 'compute'
 GROUP BY k.run_id, k.rank, k.short_name
-ORDER BY run_id, rank, call_sum_ns DESC, short_name
+ORDER BY k.run_id, k.rank, call_sum_ns DESC, k.short_name

@@ -9,5 +9,5 @@ SELECT
   e.name AS behind
 FROM gaps g
 LEFT JOIN events e ON e.run_id = g.run_id AND e.rank = g.rank AND e.event = g.behind
-ORDER BY g.dur_ns DESC, run_id, rank, ts_ns, device
+ORDER BY g.dur_ns DESC, g.run_id, g.rank, g.ts_ns, g.device
 LIMIT 20

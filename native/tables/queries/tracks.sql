@@ -53,4 +53,4 @@ SELECT
 FROM tracks t
 JOIN counted c ON c.run_id = t.run_id AND c.rank = t.rank AND c.track = t.track
 LEFT JOIN busy b ON b.run_id = t.run_id AND b.rank = t.rank AND b.track = t.track
-ORDER BY run_id, rank, track
+ORDER BY t.run_id, t.rank, t.track

@@ -594,3 +594,5 @@ export const OUTLINE_COLUMNS: readonly Column<keyof OutlineRow & string>[] = [
   { key: "start_ns", title: "Start", kind: "ns", about: "The earliest start, after the start of the recording." },
   { key: "end_ns", title: "End", kind: "ns", about: "The latest end, after the start of the recording." },
 ];
+
+export * from "./tables.js";

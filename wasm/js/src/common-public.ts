@@ -15,13 +15,17 @@ export type {
 } from "./run-options.js";
 export type { Source } from "./source.js";
 export type {
+  Buffers,
+  BuffersOptions,
   ChromeEvent,
+  ColumnBuffers,
   Columns,
   Curve,
   CurveOptions,
   Diagnostic,
   Related,
   Spans,
+  TextBuffers,
   TextColumn,
   Tiles,
   TilesOptions,

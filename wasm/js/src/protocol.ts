@@ -31,7 +31,8 @@ export type Method =
   | "curve"
   | "event"
   | "summarize"
-  | "profile";
+  | "profile"
+  | "buffers";
 
 /** The methods of a run, a comparison or an outline that are called by name. */
 export type HeldMethod =

@@ -6,7 +6,10 @@ import { METHODS } from "./methods.js";
 import type { Method, Opened } from "./protocol.js";
 import type { Answers, Exports, Queries } from "./queries.js";
 import type { SummaryOptions } from "./run-options.js";
+import type { TableName } from "./tables.js";
 import type {
+  Buffers,
+  BuffersOptions,
   ChromeEvent,
   Columns,
   Curve,
@@ -100,6 +103,10 @@ export class RemoteTrace extends Held {
 
   profile(): Promise<Uint8Array> {
     return this.#call("profile");
+  }
+
+  buffers(table: TableName, options?: BuffersOptions): Promise<Buffers> {
+    return this.#call("buffers", table, options);
   }
 
   /** Returns the trace in another format; an invalid option errors the stream. */

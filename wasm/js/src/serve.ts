@@ -35,7 +35,7 @@ function named(name: string, size: number | undefined, stream: ReadableStream<Ui
 }
 
 /** Returns the buffers of a result that are transferred instead of copied. */
-function buffersOf(value: unknown, depth = 3): ArrayBuffer[] {
+function buffersOf(value: unknown, depth = 4): ArrayBuffer[] {
   if (ArrayBuffer.isView(value)) return [value.buffer as ArrayBuffer];
   if (depth === 0 || typeof value !== "object" || value === null || Array.isArray(value)) return [];
   return Object.values(value).flatMap((member) => buffersOf(member, depth - 1));

@@ -4,10 +4,13 @@ import type { EngineTrace, EngineWriting } from "./glue/engine.js";
 import { Answering, addMethods, window, type QueryName } from "./answering.js";
 import { guarded } from "./errors.js";
 import * as given from "./given.js";
+import type { Buffers, BuffersOptions } from "./buffers.js";
+import type { TableName } from "./tables.js";
 import type { SummaryOptions } from "./run-options.js";
 import { EXPORTS, QUERIES, type Answers, type Exports, type Relation, type Queries } from "./queries.js";
 
 export type { Columns, Diagnostic, TextColumn, Tiles, TilesOptions } from "./answering.js";
+export type { Buffers, BuffersOptions, ColumnBuffers, TextBuffers } from "./buffers.js";
 
 /** Spans with their positions on the timeline; each array has one element per span. */
 export interface Spans {
@@ -112,6 +115,17 @@ export class Trace extends Answering<EngineTrace, QueryName> {
   /** Returns what a comparison uses of the trace as bytes, which `diff` takes instead of the trace. */
   profile(): Uint8Array {
     return this.withEngine((engine) => engine.profile(this.name));
+  }
+
+  /**
+   * Returns a table of the schema, or some of its columns, as buffers in Arrow's layout. `kinetoscope/columns` describes the
+   * tables, and `kinetoscope/arrow` writes them to a stream of Arrow's IPC format.
+   */
+  buffers(table: TableName, options: BuffersOptions = {}): Buffers {
+    given.text("table", table);
+    const { columns } = given.options(options, ["columns"]);
+    const wanted = columns && given.texts("columns", columns);
+    return this.withEngine((engine) => engine.buffers(table, wanted)) as Buffers;
   }
 
   /** Returns the trace in another format as UTF-8 bytes; `new Response(stream)` converts them to a string or a blob. */

@@ -1,0 +1,89 @@
+// The database of the open traces: it starts with the first query, and reads a table of the traces when a query names it.
+
+import { arrow, runIdOf } from "kinetoscope/arrow";
+import { TABLES, type TableName } from "kinetoscope/columns";
+import { Database, type Rows } from "../engine/database";
+import { MOST_BYTES, creating, distinctRuns, readsOf, sizeOf } from "../model/sql";
+import { TEMPLATES, TEXTS } from "../strings";
+import { relation, traces, type OpenTrace } from "./session";
+
+const LABELS = TEXTS.sql;
+
+const VIEWS = Object.fromEntries(
+  Object.entries(
+    import.meta.glob<string>("../../../native/tables/src/sql/views/*.sql", {
+      query: "?raw",
+      import: "default",
+      eager: true,
+    }),
+  ).map(([path, sql]) => [path.replace(/^.*\/|\.sql$/g, ""), sql]),
+);
+
+/** The names of the views, with the columns of other tools. */
+export const VIEW_NAMES = Object.keys(VIEWS);
+
+let database: Promise<Database> | undefined;
+/** The traces that the database has tables of, and these tables with their sizes. */
+let held: { of: readonly OpenTrace[]; tables: Map<TableName, number> } = { of: [], tables: new Map() };
+
+/** Ends the database, also during a query. The next query starts it again. */
+export function endDatabase(): void {
+  void database?.then((ended) => ended.end());
+  database = undefined;
+  held = { of: [], tables: new Map() };
+}
+
+/** An answer, and how long the query took, without reading tables. */
+export interface Answered {
+  rows: Rows;
+  ms: number;
+}
+
+/** Answers a query about the open traces. `onStage` receives what is done first. */
+export async function answer(sql: string, onStage: (stage: string) => void): Promise<Answered> {
+  if (!database) onStage(LABELS.starting);
+  database ??= Database.start();
+  const started = await database.catch((thrown: unknown) => {
+    database = undefined;
+    throw thrown;
+  });
+  if (held.of !== traces.value) {
+    for (const table of held.tables.keys()) await started.run(`DROP TABLE ${table} CASCADE`);
+    held = { of: traces.value, tables: new Map() };
+  }
+  const { tables, views } = readsOf(sql, VIEWS);
+  for (const table of tables.filter((table) => !held.tables.has(table))) {
+    onStage(TEMPLATES.readingTable(table));
+    await read(started, table);
+  }
+  for (const view of views) await started.run(`CREATE OR REPLACE VIEW ${view} AS ${VIEWS[view]}`);
+  onStage(LABELS.running);
+  const start = performance.now();
+  const rows = await started.run(sql);
+  return { rows, ms: performance.now() - start };
+}
+
+/** Reads a table of all open traces. */
+async function read(into: Database, table: TableName): Promise<void> {
+  const { of, tables } = held;
+  const rows = of.reduce((sum, { trace }) => sum + trace.length, 0);
+  // No table has more rows than there are events, except those with a few rows per trace.
+  const bytes = sizeOf(table, rows);
+  const whole = bytes + [...tables.values()].reduce((sum, size) => sum + size, 0);
+  if (table === "events" && whole > MOST_BYTES) throw new Error(TEMPLATES.tooLargeForSql(table, rows));
+  await into.run(creating(table));
+  const ranks = of.map(({ info }, at) => info.rank ?? at);
+  const isOneRun = relation.value === "ranks";
+  const runs = of.map(({ name }, at) => ({ run: isOneRun ? "run" : runIdOf(name), rank: ranks[at] as number }));
+  const distinct = distinctRuns(runs);
+  let size = 0;
+  for (const [at, { trace }] of of.entries()) {
+    const stream = await arrow(trace, table, { runId: distinct[at], rank: ranks[at] });
+    size += stream.length;
+    await into.insert(table, stream);
+  }
+  tables.set(table, size);
+}
+
+/** The names of the tables. */
+export const TABLE_NAMES = Object.keys(TABLES) as TableName[];

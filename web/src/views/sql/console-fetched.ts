@@ -1,0 +1,4 @@
+// The console as separate files that are fetched.
+
+/** Loads the console. */
+export const loadConsole: (() => Promise<typeof import("./console")>) | undefined = () => import("./console");
