@@ -69,10 +69,9 @@ fn properties(of: &RankTrace, schema: &Schema) -> WriterProperties {
     for field in schema.fields() {
         let path = ColumnPath::from(field.name);
         builder = match field.kind {
-            // Times and numbers of events differ little from those before.
             FieldType::Int => builder
                 .set_column_dictionary_enabled(path.clone(), false)
-                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
+                .set_column_encoding(path, integers(field.name)),
             // The ranges of values of arguments help no query.
             FieldType::Map => ["key", "value"].into_iter().fold(builder, |builder, part| {
                 let path = vec![field.name.to_owned(), "key_value".to_owned(), part.to_owned()];
@@ -82,6 +81,13 @@ fn properties(of: &RankTrace, schema: &Schema) -> WriterProperties {
         };
     }
     builder.build()
+}
+
+/// Returns the encoding of a column of integers. The start times of sorted rows differ little from those before. Most other columns
+/// have values with few bytes and repeated distances, which zstd finds if bytes of the same place are next to each other: the tables
+/// of a generated trace take a fifth less than with differences everywhere.
+fn integers(name: &str) -> Encoding {
+    if name == "ts_ns" { Encoding::DELTA_BINARY_PACKED } else { Encoding::BYTE_STREAM_SPLIT }
 }
 
 /// A table that is being written.
