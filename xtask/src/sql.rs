@@ -53,8 +53,10 @@ pub(crate) fn engines() -> Result<Tally, Failure> {
     let python = environment(&requirements.lines().collect::<Vec<_>>())?;
     run(Command::new(&python).arg(folder.join("engines.py")).arg(&command).args(traces()))?;
     let run_of_ranks = root().join("tests/data/runs/slow_forward");
+    let trace = root().join("tests/data/torch/cuda/mlp/trace.json.gz");
+    run(Command::new(&python).arg(folder.join("recipes.py")).arg(&command).arg(trace))?;
     run(Command::new(&python).arg(folder.join("object_store.py")).arg(&command).arg(run_of_ranks))?;
-    sum.add(Tally { passed: 2, ..Tally::default() });
+    sum.add(Tally { passed: 3, ..Tally::default() });
     let java = Command::new("java").arg("-version").stderr(Stdio::null()).status();
     if !java.is_ok_and(|status| status.success()) {
         sum.add(skip("spark", "Spark needs Java"));

@@ -6,12 +6,14 @@
 //!
 //! What must change together: the names in this module, those in `spark`, and the page about SQL of the documentation.
 
+mod order;
 mod parquet_file;
 
 use crate::arrow::{RANK, RUN_ID, RankTrace};
 use crate::error::Error;
 use crate::place::Place;
 use kinetoscope_core::schema::{Schema, VERSION};
+use order::Order;
 use parquet_file::write_table;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -137,13 +139,12 @@ impl Dataset {
 
     fn write_tables(&self, of: &RankTrace, tables: &[&'static Schema]) -> Result<Written, Error> {
         let threads = available_parallelism().map_or(1, usize::from);
-        let waiting = Mutex::new(tables.iter());
-        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let order = Order::new(tables);
         let written = Mutex::new(Ok(Written::default()));
         let work = || {
-            while let Some(schema) = next() {
-                let name = format!("{}/{}/{PART}", schema.name, partition(of, "/"));
-                let one = self.place.add(&name, |path| write_table(of, schema, path, threads));
+            while let Some(turn) = order.next() {
+                let name = format!("{}/{}/{PART}", turn.schema.name, partition(of, "/"));
+                let one = self.place.add(&name, |path| write_table(of, turn.schema, path, threads));
                 let mut all = written.lock().unwrap_or_else(PoisonError::into_inner);
                 match (&mut *all, one) {
                     (Ok(sum), Ok((rows, bytes))) => sum.add(rows, bytes),

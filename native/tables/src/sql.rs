@@ -31,6 +31,8 @@ use datafusion::common::DataFusionError;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::ListingOptions;
 use datafusion::execution::context::{SQLOptions, SessionConfig, SessionContext};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use kinetoscope_core::schema::{Schema, TABLES};
 use std::sync::Arc;
 use table::TraceTable;
@@ -56,12 +58,13 @@ pub struct Answer {
 }
 
 impl Session {
-    /// Returns the tables of traces.
+    /// Returns the tables of traces. What queries sort and group takes at most `memory_limit` bytes; more is written to the folder for
+    /// temporary files.
     ///
     /// # Errors
     /// Returns [`Error::Query`] if the tables cannot be set up.
-    pub fn of_traces(traces: Vec<RankTrace>) -> Result<Session, Error> {
-        let session = Session::new()?;
+    pub fn of_traces(traces: Vec<RankTrace>, memory_limit: Option<usize>) -> Result<Session, Error> {
+        let session = Session::new(memory_limit)?;
         let traces: Arc<[Cached]> = traces.into_iter().map(Cached::new).collect();
         for schema in TABLES {
             let table = TraceTable::new(schema, Arc::clone(&traces));
@@ -72,12 +75,13 @@ impl Session {
         Ok(session)
     }
 
-    /// Returns the tables of a data set. A column that the version of the data set lacks has no values.
+    /// Returns the tables of a data set. A column that the version of the data set lacks has no values. The limit is that of
+    /// [`of_traces`](Self::of_traces).
     ///
     /// # Errors
     /// Returns [`Error::Query`] if its files cannot be listed.
-    pub fn of_dataset(dataset: &Dataset) -> Result<Session, Error> {
-        let session = Session::new()?;
+    pub fn of_dataset(dataset: &Dataset, memory_limit: Option<usize>) -> Result<Session, Error> {
+        let session = Session::new(memory_limit)?;
         for schema in TABLES {
             if dataset.has(schema)? {
                 session.add_files(dataset, schema)?;
@@ -87,10 +91,15 @@ impl Session {
         Ok(session)
     }
 
-    fn new() -> Result<Session, Error> {
+    fn new(memory_limit: Option<usize>) -> Result<Session, Error> {
         let config = SessionConfig::new().with_information_schema(true);
+        let mut environment = RuntimeEnvBuilder::new();
+        if let Some(bytes) = memory_limit {
+            environment = environment.with_memory_pool(Arc::new(FairSpillPool::new(bytes)));
+        }
+        let environment = environment.build_arc().map_err(|error| plain(&error))?;
         let runtime = Runtime::new().map_err(|error| Error::Query(error.to_string()))?;
-        let session = Session { context: SessionContext::new_with_config(config), runtime };
+        let session = Session { context: SessionContext::new_with_config_rt(config, environment), runtime };
         functions::register(&session.context);
         Ok(session)
     }

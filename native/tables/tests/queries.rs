@@ -32,7 +32,7 @@ fn command(trace: &Trace, command: &str) -> Rows {
 fn compare(path: &Path, of: RankTrace, compared: &mut [usize]) {
     let expected: Vec<Option<Rows>> =
         QUERIES.iter().map(|query| query.equals().map(|equals| command(&of.trace, equals))).collect();
-    let session = Session::of_traces(vec![of]).expect("a session");
+    let session = Session::of_traces(vec![of], None).expect("a session");
     for ((query, expected), compared) in QUERIES.iter().zip(expected).zip(compared) {
         let what = format!("{} of {}", query.name, path.display());
         let answer = session.run(query.sql).unwrap_or_else(|error| panic!("{what}: {error}"));

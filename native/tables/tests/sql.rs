@@ -19,7 +19,7 @@ fn file(name: &str) -> RankTrace {
 }
 
 fn session() -> Session {
-    Session::of_traces(vec![file("torch/cuda/steps/trace.json.gz")]).expect("a session")
+    Session::of_traces(vec![file("torch/cuda/steps/trace.json.gz")], None).expect("a session")
 }
 
 /// Two ranks of a run.
@@ -49,8 +49,10 @@ fn a_data_set_has_the_answers_of_its_traces() {
     for of in ranks() {
         dataset.write(&of, &TABLES).expect("files");
     }
-    let (of_files, of_traces) =
-        (Session::of_dataset(&dataset).expect("a session"), Session::of_traces(ranks()).expect("a session"));
+    let (of_files, of_traces) = (
+        Session::of_dataset(&dataset, None).expect("a session"),
+        Session::of_traces(ranks(), None).expect("a session"),
+    );
     let mut compared = 0;
     for query in QUERIES {
         let answers = [&of_files, &of_traces]
@@ -76,7 +78,7 @@ fn a_data_set_has_the_answers_of_its_traces() {
 
 #[test]
 fn filters_keep_the_rows_that_they_would_keep_later() {
-    let session = Session::of_traces(ranks()).expect("a session");
+    let session = Session::of_traces(ranks(), None).expect("a session");
     for condition in [
         "dur_ns > 1000",
         "name LIKE 'aten::%' AND dur_ns BETWEEN 10 AND 100000",
@@ -113,7 +115,7 @@ fn only_the_columns_of_a_query_are_read() {
 
 #[test]
 fn functions_about_intervals_equal_the_engine() {
-    let session = Session::of_traces(vec![file("healthy/small_gpu_trace.json")]).expect("a session");
+    let session = Session::of_traces(vec![file("healthy/small_gpu_trace.json")], None).expect("a session");
     let breakdown = rows(
         &session,
         "SELECT compute_ns, exposed_communication_ns, communication_ns FROM breakdown() ORDER BY device",
@@ -148,7 +150,7 @@ fn functions_about_events_follow_the_tables() {
         let list = row[3].as_array().expect("a list");
         assert_eq!((list.len(), &list[0]), (2, &row[1]), "{row:?}");
     }
-    let several = Session::of_traces(ranks()).expect("a session");
+    let several = Session::of_traces(ranks(), None).expect("a session");
     let error = several.run("SELECT step_of(event) FROM events").expect_err("it is ambiguous").to_string();
     assert!(error.contains("step_of(run_id, rank, event)"), "{error}");
     let steps = "SELECT count(*) FROM events WHERE step_of(run_id, rank, event) IS DISTINCT FROM step";
@@ -234,7 +236,7 @@ fn a_data_set_with_fewer_columns_and_tables_reads() {
     // As an earlier version would have written it.
     fs::remove_dir_all(folder.path().join("counters")).expect("a folder");
     let path = folder.path().join("steps/run_id=run/rank=0/part-0.parquet");
-    let session = Session::of_dataset(&dataset).expect("a session");
+    let session = Session::of_dataset(&dataset, None).expect("a session");
     let frame = session.run("SELECT step, dur_ns FROM steps ORDER BY step").expect("steps");
     let output = fs::File::create(&path).expect("a file");
     let mut writer =
@@ -243,7 +245,7 @@ fn a_data_set_with_fewer_columns_and_tables_reads() {
         writer.write(batch).expect("rows");
     }
     writer.close().expect("a file");
-    let session = Session::of_dataset(&dataset).expect("a session");
+    let session = Session::of_dataset(&dataset, None).expect("a session");
     let steps = rows(&session, "SELECT step, dur_ns, kernel_ns FROM steps ORDER BY step");
     assert!(!steps.is_empty() && steps.iter().all(|step| step[1].is_i64() && step[2].is_null()), "{steps:?}");
     let error = session.run("SELECT * FROM counters").expect_err("no such table").to_string();
@@ -254,7 +256,7 @@ fn a_data_set_with_fewer_columns_and_tables_reads() {
 #[test]
 fn a_trace_without_events_has_empty_tables() {
     let trace = Trace::read(b"[]").expect("a trace");
-    let session = Session::of_traces(vec![ranked(trace, "run", 0)]).expect("a session");
+    let session = Session::of_traces(vec![ranked(trace, "run", 0)], None).expect("a session");
     for query in QUERIES {
         session.run(query.sql).unwrap_or_else(|error| panic!("{}: {error}", query.name));
     }
@@ -274,4 +276,17 @@ fn values_of_every_type_are_json() {
         1, 18_446_744_073_709_551_615_u64, 1.5, "NaN", null, true, [1, 2], ["a"], {"k": 1}, {"a": 1, "b": "x"}, "1.25", "2026-01-02"
     ]);
     assert_eq!(Value::Array(row.clone()), expected);
+}
+
+#[test]
+fn what_exceeds_the_memory_of_queries_is_written_to_files() {
+    let session = Session::of_traces(Vec::new(), Some(3 << 20)).expect("a session");
+    session.run("SET datafusion.execution.sort_spill_reservation_bytes = 100000").expect("a setting");
+    let sorted = "SELECT count(*), sum(number * value) FROM (
+        SELECT value, row_number() OVER (ORDER BY value % 977, value) AS number FROM generate_series(1, 400000) t(value))";
+    let unlimited = Session::of_traces(Vec::new(), None).expect("a session");
+    assert_eq!(rows(&session, sorted), rows(&unlimited, sorted));
+    let error = session.run("SELECT array_agg(value) FROM generate_series(1, 2000000) t(value)");
+    let error = error.expect_err("more than the limit").to_string();
+    assert!(error.contains("the query needs more memory than it was given"), "{error}");
 }

@@ -3,6 +3,7 @@
 use super::{examples, format_arg, output, run_traces};
 use clap::{Arg, ArgAction, Command, value_parser};
 use kinetoscope_core::schema::TABLES;
+use kinetoscope_core::units::parse_bytes;
 use std::path::PathBuf;
 
 /// The forms of `export` that write tables.
@@ -82,6 +83,9 @@ pub(super) fn sql() -> Command {
             Arg::new("query").long("run").value_name("NAME").help("Run a query of the library"),
             run_id(),
             rank(),
+            Arg::new("query-memory").long("query-memory").value_name("SIZE").value_parser(parse_bytes).help(
+                "What queries sort and group takes at most this, such as 2GB; more is written to temporary files",
+            ),
             format_arg("The output format"),
             output("Write to this file instead of standard output"),
         ])

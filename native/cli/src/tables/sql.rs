@@ -61,6 +61,7 @@ fn question(matches: &ArgMatches) -> Result<(Option<String>, Vec<PathBuf>), Fail
 
 /// Opens a data set, or reads traces.
 fn open(paths: Vec<PathBuf>, matches: &ArgMatches) -> Result<(Session, u8), Failure> {
+    let limit = matches.get_one::<usize>("query-memory").copied();
     let mut datasets = 0;
     for path in &paths {
         datasets += usize::from(Dataset::is_at(path)?);
@@ -72,9 +73,9 @@ fn open(paths: Vec<PathBuf>, matches: &ArgMatches) -> Result<(Session, u8), Fail
                 traces.push(of);
                 Ok(())
             })?;
-            Ok((Session::of_traces(traces)?, code))
+            Ok((Session::of_traces(traces, limit)?, code))
         }
-        1 if paths.len() == 1 => Ok((Session::of_dataset(&Dataset::open(&paths[0])?)?, 0)),
+        1 if paths.len() == 1 => Ok((Session::of_dataset(&Dataset::open(&paths[0])?, limit)?, 0)),
         _ => Err(Failure { message: "name one data set, or traces".to_owned(), code: UNREADABLE }),
     }
 }

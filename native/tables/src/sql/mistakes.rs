@@ -19,6 +19,9 @@ pub(super) fn explain(error: &DataFusionError, names: &[String]) -> Error {
             None => message.clone(),
         },
         DataFusionError::SQL(error, _) => error.to_string(),
+        DataFusionError::ResourcesExhausted(message) => {
+            format!("the query needs more memory than it was given: {message}")
+        }
         other => other.strip_backtrace(),
     };
     Error::Query(message.split_whitespace().collect::<Vec<_>>().join(" "))
