@@ -11,7 +11,8 @@ const hashes = (html: string, tag: string): string[] =>
 
 /** Returns the policy of a page. `remote.html` restricts `connect-src` further when it starts. */
 function policyOf(file: string, html: string, single: boolean): string {
-  const connect = file === "remote.html" ? "*" : "'self'";
+  // DuckDB's program is passed to its worker as a blob.
+  const connect = file === "remote.html" ? "* blob:" : single ? "'self'" : "'self' blob:";
   const own = (tag: string): string => [...(single ? [] : ["'self'"]), ...hashes(html, tag)].join(" ");
   return [
     "default-src 'none'",
@@ -30,7 +31,7 @@ const NARROWING = `    <script>
       const policy = document.createElement("meta");
       const place = new URL(new URLSearchParams(location.search).get("trace") ?? ".", location.href);
       policy.httpEquiv = "Content-Security-Policy";
-      policy.content = \`connect-src 'self' \${/^https?:$/.test(place.protocol) ? place.origin : ""}\`;
+      policy.content = \`connect-src 'self' blob: \${/^https?:$/.test(place.protocol) ? place.origin : ""}\`;
       document.head.append(policy);
     </script>
 `;

@@ -37,6 +37,7 @@ addEventListener("activate", (event) => {
 addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
   url.search = "";
+  url.hash = "";
   if (event.request.method === "GET" && own.has(url.href)) event.respondWith(kept(url.href, event.request));
 });
 `;

@@ -29,7 +29,7 @@ export default defineConfig(({ mode }) => {
         "#sample": source(`engine/sample-${how}.ts`),
         "#sql": source(`views/sql/console-${how}.ts`),
       },
-      // DuckDB's own version, also in `kinetoscope/arrow`.
+      // One version in the page and in `kinetoscope/arrow`; DuckDB has its own.
       dedupe: ["apache-arrow"],
     },
     worker: { format: "iife" as const },

@@ -184,6 +184,8 @@ test("the page works offline after the first visit", { tag: "@http" }, async ({ 
   // Only one build of the engine is cached: the one that this browser uses.
   expect((await kept()).filter((url) => url.endsWith(".wasm"))).toHaveLength(1);
   await context.setOffline(true);
+  // The state of a view is in the address.
+  await page.evaluate(() => (location.hash = "view=kernels"));
   await page.reload();
   await drop(page, [{ name: "second.json.gz", bytes: readFileSync(stepsTrace) }]);
   await expect(page.locator(".trace-name")).toHaveText("second.json.gz");

@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import type { Locator, Page } from "@playwright/test";
 import { own, root, rowsOf } from "./files";
-import { expect, open, rowsIn, savedBy, test, view, violations } from "./page";
+import { expect, open, rowsIn, savedBy, test, view, violations, visit } from "./page";
 
 const trace = own("torch/cuda/mlp/trace.json.gz");
 const folder = `${root}native/tables/queries`;
@@ -119,6 +119,75 @@ test("the database reaches no file and no server @http", async ({ opened: page, 
   expect(requests).toEqual([]);
 });
 
+test("queries cannot change the tables @http", async ({ opened: page }) => {
+  await opened(page, trace);
+  const sum = "SELECT COUNT(*) AS n, SUM(dur_ns) AS sum_ns FROM kernels";
+  await run(page, sum);
+  const before = await shown(page);
+  for (const change of ["UPDATE kernels SET dur_ns = 1", "DELETE FROM kernels", "DROP TABLE kernels"]) {
+    expect(await refused(page, change)).toContain("read-only");
+  }
+  // It ends with the statement.
+  await end(page, "CREATE TEMP TABLE kernels AS SELECT 1 AS dur_ns");
+  await end(page, "COMMIT");
+  await end(page, "BEGIN");
+  expect(await refused(page, "SELECT 1; SELECT 2")).toContain("multiple statements");
+  await run(page, sum);
+  expect(await shown(page)).toEqual(before);
+  await page.locator("input[type=file]").first().setInputFiles(own("torch/cuda/nccl/trace.json.gz"));
+  await expect(editor(page)).toBeVisible();
+  await run(page, sum);
+  expect(await shown(page)).not.toEqual(before);
+});
+
+test.describe("without a service worker", () => {
+  // Requests of a service worker cannot be intercepted.
+  test.use({ serviceWorkers: "block" });
+
+  test("a failed load is an error, and the next query tries again @http", async ({ page, site, place }) => {
+    await visit(page, place, site);
+    await opened(page, trace);
+    for (const file of ["duckdb-eh", "duckdb-browser"]) {
+      await page.route(`**/${file}*`, (route) => route.fulfill({ status: 404 }));
+      expect(await refused(page, "SELECT 1 AS one")).toContain("404");
+      await page.unroute(`**/${file}*`);
+    }
+    await page.route("**/duckdb-browser*", (route) => route.fulfill({ body: "throw new Error('no worker')" }));
+    expect(await refused(page, "SELECT 1 AS one")).toContain("no worker");
+    await page.unroute("**/duckdb-browser*");
+    expect(await run(page, "SELECT 1 AS one")).toBe(1);
+  });
+});
+
+test("names in quotation marks are found @http", async ({ opened: page }) => {
+  await opened(page, trace);
+  for (const sql of [
+    'SELECT COUNT(*) AS "a--b" FROM kernels',
+    "SELECT name AS \"it's\" FROM ops WHERE name = 'x' OR 1 = 1 LIMIT 1",
+    "SELECT $$--$$ AS a, COUNT(*) FROM steps",
+    "SELECT COUNT(*) FROM query_table('tracks')",
+    "SELECT $$--$$ AS a, COUNT(*) FROM hta",
+  ]) {
+    expect(await run(page, sql), sql).toBe(1);
+  }
+});
+
+test("values of every type are readable @http", async ({ opened: page }) => {
+  await opened(page, trace);
+  await run(
+    page,
+    `SELECT DATE '2024-01-02' AS d, TIMESTAMP '2024-01-02 03:04:05' AS t, INTERVAL 3 DAY AS i, [1.25::DECIMAL(5,2)] AS l,
+      {'x': 1} AS s, 1.5::DECIMAL(4,1) AS n, 12345678901234567.891::DECIMAL(20,3) AS long, '\\xAA'::BLOB AS b, TRUE AS yes,
+      NULL AS nothing, 18446744073709551615::UBIGINT AS most, 'a,"b"' AS text, 2 AS d;`,
+  );
+  const { text } = await savedBy(page, page.locator(".sql").getByRole("button", { name: "CSV" }));
+  expect(text).toBe(
+    "d,t,i,l,s,n,long,b,yes,nothing,most,text,d_1\r\n" +
+      "2024-01-02,2024-01-02 03:04:05,3 days,[1.25],{'x': 1},1.5,12345678901234567.891,\\xAA,true,,18446744073709551615," +
+      '"a,""b""",2\r\n',
+  );
+});
+
 test("a query is cancelled @http", async ({ opened: page }) => {
   await opened(page, trace);
   await run(page, "SELECT 1 AS one");
@@ -135,10 +204,14 @@ test("the address has the query, and a file all rows @http", async ({ opened: pa
   expect(name).toBe("answer.csv");
   const kernels = rowsOf<{ count: number }>("kernels", trace).reduce((sum, row) => sum + row.count, 0);
   expect(text.trimEnd().split("\n").length).toBe(kernels + 1);
-  expect(text).toMatch(/^name,dur_ns\n/);
-  await view(page, "overview");
+  expect(text).toMatch(/^name,dur_ns\r\n/);
+  await run(page, "SELECT 2 AS two");
   await page.goBack();
   await expect(editor(page)).toHaveValue("SELECT name, dur_ns FROM kernels ORDER BY dur_ns DESC, name");
+  await editor(page).fill("SELECT 3");
+  await view(page, "overview");
+  await view(page, "sql");
+  await expect(editor(page)).toHaveValue("SELECT 3");
 });
 
 test("a click inserts the name of a column, and an event leads to the timeline @http", async ({ opened: page }) => {

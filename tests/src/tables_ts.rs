@@ -41,7 +41,9 @@ pub fn tables_ts() -> String {
          /** The tables of the schema. */\nexport const TABLES: {{ readonly [T in TableName]: TableInfo }} = {{",
         schema::VERSION
     );
-    schema::TABLES.iter().for_each(|table| table_ts(&mut out, table));
+    for table in schema::TABLES {
+        table_ts(&mut out, table);
+    }
     out.push_str("};\n");
     out
 }

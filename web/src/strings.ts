@@ -703,7 +703,7 @@ export const TEXTS = {
 export const TEMPLATES = {
   readingTable: (table: string) => `Reading the table ${table} …`,
   rowsIn: (rows: number, ms: number) =>
-    `${rows.toLocaleString("en-US")} rows in ${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms`,
+    `${rows.toLocaleString("en-US")} ${rows === 1 ? "row" : "rows"} in ${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms`,
   firstRows: (most: number) => `The first ${most.toLocaleString("en-US")} are shown; the file has all.`,
   tooLargeForSql: (table: string, rows: number) =>
     `The table ${table} would have ${rows.toLocaleString("en-US")} rows, which is more than the page holds. Use kinetoscope sql on the command line, or open a part of the trace.`,

@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { TABLES, type TableName } from "kinetoscope/columns";
 import { describe, expect, test } from "vitest";
-import { decimal, plain } from "../src/engine/values";
+import { decimal, inText, plain } from "../src/engine/values";
 import { asCsv, creating, distinctRuns, kindOf, libraryOf, namesIn, readsOf, sizeOf } from "../src/model/sql";
 
 const native = new URL("../../native/tables/", import.meta.url).pathname;
@@ -80,10 +80,23 @@ describe("values", () => {
     expect(plain({ a: [1n, null] })).toBe('{"a":[1,null]}');
   });
 
-  test("decimals have words of 32 bits", () => {
-    expect(decimal(Uint32Array.of(5, 1, 0, 0), 0)).toBe(2n ** 32n + 5n);
-    expect(decimal(Uint32Array.of(0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff), 0)).toBe(-1n);
-    expect(decimal(Uint32Array.of(1234, 0, 0, 0), 2)).toBe(12.34);
+  test("integers of 128 bits have words of 32 bits", () => {
+    expect(decimal(Uint32Array.of(5, 1, 0, 0))).toBe(2n ** 32n + 5n);
+    expect(decimal(Uint32Array.of(0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff))).toBe(-1n);
+  });
+
+  test("the database writes dates, decimals and lists", () => {
+    const types = ["Int64", "Utf8", "Date32<DAY>", "List<Int32>"].map((type) => ({ type }));
+    expect(inText("SELECT 1", types.slice(0, 2))).toBeUndefined();
+    expect(inText("SELECT 1;", types)).toBe(
+      "SELECT #1, #2, CAST(#3 AS VARCHAR), CAST(#4 AS VARCHAR) FROM (\nSELECT 1\n)",
+    );
+    const decimals = [
+      { precision: 38, scale: 0 },
+      { precision: 15, scale: 2 },
+      { precision: 20, scale: 3 },
+    ].map((type) => ({ type: { ...type, toString: () => "Decimal" } }));
+    expect(inText("x", decimals)).toBe("SELECT #1, CAST(#2 AS DOUBLE), CAST(#3 AS VARCHAR) FROM (\nx\n)");
   });
 
   test("CSV quotes what needs it", () => {
@@ -92,7 +105,9 @@ describe("values", () => {
       ['say "no"', 1],
       ["two\nlines", null],
     ];
-    expect(asCsv(names, 2, (column, row) => rows[row]?.[column])).toBe('"a,b",n\n"say ""no""",1\n"two\nlines",\n');
+    expect(asCsv(names, 2, (column, row) => rows[row]?.[column])).toBe(
+      '"a,b",n\r\n"say ""no""",1\r\n"two\nlines",\r\n',
+    );
   });
 });
 

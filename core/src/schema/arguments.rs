@@ -67,7 +67,8 @@ impl Arguments {
         )
     }
 
-    /// Returns the arguments of an event that no column has; `None` if there are none.
+    /// Returns the arguments of an event that no column has; `None` if there are none. Of a key that is repeated, the last value counts, as
+    /// in JSON.
     pub(super) fn others(&self, table: &Table, row: Row) -> Option<Entries> {
         let is_work = table.category(row).is_device_work() && table.is_span(row);
         let has_column = |key: NameId, value: Value<'_>| {
@@ -76,7 +77,13 @@ impl Arguments {
         };
         let arguments = table.all_fields(row).filter(|field| field.0.place == Place::Args);
         let others = arguments.filter(|(field, value)| !has_column(field.key, *value));
-        let entries: Entries = others.map(|(field, value)| (field.key, text(value))).collect();
+        let mut entries = Entries::new();
+        for (field, value) in others {
+            match entries.iter_mut().find(|entry| entry.0 == field.key) {
+                Some(entry) => entry.1 = text(value),
+                None => entries.push((field.key, text(value))),
+            }
+        }
         (!entries.is_empty()).then_some(entries)
     }
 }

@@ -154,21 +154,15 @@ impl<S> Column<S> {
 
     fn read(&self, rows: &S, range: Range<usize>) -> Data {
         match self.values {
-            Values::Int(value) => Data::Ints(collect(range, &|at| value(rows, at))),
-            Values::Float(value) => Data::Floats(collect(range, &|at| value(rows, at))),
-            Values::Bool(value) => Data::Bools(collect(range, &|at| value(rows, at))),
-            Values::Name(value) => Data::Names(collect(range, &|at| value(rows, at))),
-            Values::Word(value) => Data::Words(collect(range, &|at| value(rows, at))),
-            Values::Text(value) => Data::Texts(collect(range, &|at| value(rows, at))),
-            Values::Map(value) => Data::Maps(collect(range, &|at| value(rows, at))),
+            Values::Int(value) => Data::Ints(range.map(|at| value(rows, at)).collect()),
+            Values::Float(value) => Data::Floats(range.map(|at| value(rows, at)).collect()),
+            Values::Bool(value) => Data::Bools(range.map(|at| value(rows, at)).collect()),
+            Values::Name(value) => Data::Names(range.map(|at| value(rows, at)).collect()),
+            Values::Word(value) => Data::Words(range.map(|at| value(rows, at)).collect()),
+            Values::Text(value) => Data::Texts(range.map(|at| value(rows, at)).collect()),
+            Values::Map(value) => Data::Maps(range.map(|at| value(rows, at)).collect()),
         }
     }
-}
-
-/// Returns the values of a range of rows. It is compiled once per type of value and not once per table.
-#[inline(never)]
-fn collect<T>(range: Range<usize>, value: &dyn Fn(usize) -> Option<T>) -> Vec<Option<T>> {
-    range.map(value).collect()
 }
 
 /// The fields of columns.

@@ -25,17 +25,27 @@ use clap::ArgMatches;
 use failure::{Failure, UNREADABLE, report};
 use kinetoscope_core::queries;
 use print::print;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 /// Runs the command of the process arguments.
 fn main() -> ExitCode {
-    match run(&args::command().get_matches()) {
+    match run(&args::command().get_matches_from(arguments())) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             report(&failure.message);
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// The arguments of the process. A query that begins with a comment is no option.
+fn arguments() -> impl Iterator<Item = OsString> {
+    std::env::args_os().map(|argument| {
+        let is_comment =
+            argument.as_encoded_bytes().strip_prefix(b"--").is_some_and(|rest| rest.starts_with(b" "));
+        if is_comment { [OsStr::new(" "), &argument].into_iter().collect() } else { argument }
+    })
 }
 
 fn run(matches: &ArgMatches) -> Result<u8, Failure> {

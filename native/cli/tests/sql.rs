@@ -142,3 +142,22 @@ fn a_stream_of_arrow_begins_with_its_schema() {
     let bytes = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(names.iter().all(|name| bytes.contains(name)));
 }
+
+#[test]
+fn a_query_may_begin_with_a_comment() {
+    let trace = data("healthy/small_gpu_trace.json");
+    let sql = "-- the number of traces\nSELECT count(*) AS n FROM traces";
+    assert_eq!(printed(&mut kinetoscope(&["sql", sql, path(&trace), "--format", "csv"])), "n\n1\n");
+}
+
+#[test]
+fn numbers_that_json_lacks_are_printed() {
+    let trace = data("healthy/small_gpu_trace.json");
+    let sql = "SELECT CAST('NaN' AS DOUBLE) AS share, CAST(18446744073709551615 AS BIGINT UNSIGNED) AS most";
+    for (format, expected) in
+        [("csv", "18446744073709551615"), ("md", "NaN"), ("table", "18446744073709551615"), ("json", "null")]
+    {
+        let text = printed(&mut kinetoscope(&["sql", sql, path(&trace), "--format", format]));
+        assert!(text.contains(expected), "{format}: {text}");
+    }
+}

@@ -198,6 +198,7 @@ fn a_mistake_is_explained_with_the_nearest_name() {
     for (sql, expected) in [
         ("SELECT durr_ns FROM events", "there is no column \"durr_ns\"; did you mean `dur_ns`"),
         ("SELECT e.nam FROM events e", "there is no column \"nam\"; did you mean `name`?"),
+        ("SELECT x.name FROM kernels k", "the query has no table \"x\""),
         ("SELECT 1 FROM evnts", "there is no table \"evnts\"; did you mean `events`"),
         ("SELECT busy_n(ts_ns, dur_ns) FROM kernels", "busy_ns"),
         ("SELEC 1", "SELEC"),
@@ -249,7 +250,12 @@ fn a_data_set_with_fewer_columns_and_tables_reads() {
     let steps = rows(&session, "SELECT step, dur_ns, kernel_ns FROM steps ORDER BY step");
     assert!(!steps.is_empty() && steps.iter().all(|step| step[1].is_i64() && step[2].is_null()), "{steps:?}");
     let error = session.run("SELECT * FROM counters").expect_err("no such table").to_string();
-    assert!(error.contains("there is no table \"counters\""), "{error}");
+    assert!(
+        error.contains("there is no table \"counters\": the data set was exported without it"),
+        "{error}"
+    );
+    let error = session.run("SELECT step_of(1)").expect_err("no such function").to_string();
+    assert!(error.contains("need traces, not a data set"), "{error}");
     session.run("SELECT * FROM slice LIMIT 1").expect("a view");
 }
 
@@ -289,4 +295,20 @@ fn what_exceeds_the_memory_of_queries_is_written_to_files() {
     let error = session.run("SELECT array_agg(value) FROM generate_series(1, 2000000) t(value)");
     let error = error.expect_err("more than the limit").to_string();
     assert!(error.contains("the query needs more memory than it was given"), "{error}");
+}
+
+#[test]
+fn arguments_have_one_value_for_a_key_and_whole_numbers_as_integers() {
+    let text =
+        r#"[{"ph":"X","name":"a","ts":1,"dur":1,"pid":1,"tid":1,"args":{"k":1,"x":0.75,"e":"1e3","k":2}}]"#;
+    let trace = Trace::read(text.as_bytes()).expect("a trace");
+    let session = Session::of_traces(vec![ranked(trace, "run", 0)], None).expect("a session");
+    assert_eq!(rows(&session, "SELECT cardinality(args), args['k'] FROM events"), [[json!(3), json!("2")]]);
+    let found = rows(&session, "SELECT key, int_value, string_value, real_value FROM args ORDER BY key");
+    let expected = [
+        [json!("args.e"), Value::Null, json!("1e3"), json!(1000.0)],
+        [json!("args.k"), json!(2), Value::Null, json!(2.0)],
+        [json!("args.x"), Value::Null, json!("0.75"), json!(0.75)],
+    ];
+    assert_eq!(found, expected);
 }

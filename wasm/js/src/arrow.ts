@@ -37,8 +37,8 @@ export interface ArrowOptions {
 }
 
 /**
- * Returns a table of a trace as a stream of Arrow's IPC format, as `kinetoscope export arrow` writes it. apache-arrow, Arquero,
- * duckdb-wasm and others read it.
+ * Returns a table of a trace as a stream of Arrow's IPC format, with the values that `kinetoscope export arrow` writes. apache-arrow,
+ * Arquero, duckdb-wasm and others read it.
  *
  * @throws {KinetoscopeError} if there is no such table or column, or the id of the run has other characters.
  */

@@ -104,7 +104,7 @@ export function distinctRuns(traces: readonly { run: string; rank: number }[]): 
   });
 }
 
-/** Returns rows as CSV, with a line of the names. */
+/** Returns rows as CSV with a line of the names, as the command line writes it. */
 export function asCsv(
   names: readonly string[],
   rows: number,
@@ -118,5 +118,5 @@ export function asCsv(
   for (let row = 0; row < rows; row += 1) {
     lines.push(names.map((_, column) => quoted(valueAt(column, row))).join(","));
   }
-  return `${lines.join("\n")}\n`;
+  return `${lines.join("\r\n")}\r\n`;
 }

@@ -3,7 +3,7 @@
 import { arrow, runIdOf } from "kinetoscope/arrow";
 import { TABLES, type TableName } from "kinetoscope/columns";
 import { Database, type Rows } from "../engine/database";
-import { MOST_BYTES, creating, distinctRuns, readsOf, sizeOf } from "../model/sql";
+import { MOST_BYTES, creating, distinctRuns, readsOf, sizeOf, type Reads } from "../model/sql";
 import { TEMPLATES, TEXTS } from "../strings";
 import { relation, traces, type OpenTrace } from "./session";
 
@@ -48,19 +48,41 @@ export async function answer(sql: string, onStage: (stage: string) => void): Pro
     throw thrown;
   });
   if (held.of !== traces.value) {
-    for (const table of held.tables.keys()) await started.run(`DROP TABLE ${table} CASCADE`);
+    const former = [...held.tables.keys()];
     held = { of: traces.value, tables: new Map() };
+    for (const table of former) await started.execute(`DROP TABLE IF EXISTS ${table} CASCADE`);
   }
-  const { tables, views } = readsOf(sql, VIEWS);
+  await provide(started, readsOf(sql, VIEWS), onStage);
+  const tried = new Set<string>();
+  for (;;) {
+    onStage(LABELS.running);
+    const start = performance.now();
+    try {
+      const rows = await started.run(sql);
+      return { rows, ms: performance.now() - start };
+    } catch (thrown) {
+      // Names in quotation marks and the like are only known to the database.
+      const missing = missingIn(thrown);
+      const reads = readsOf(missing, VIEWS);
+      if (reads.tables.length === 0 || tried.has(missing)) throw thrown;
+      tried.add(missing);
+      await provide(started, reads, onStage);
+    }
+  }
+}
+
+/** The name of the table that a query did not find. */
+function missingIn(thrown: unknown): string {
+  return /Table with name "?(\w+)"? does not exist/.exec(String(thrown))?.[1] ?? "";
+}
+
+/** Reads tables that were not read yet, and creates views. */
+async function provide(into: Database, { tables, views }: Reads, onStage: (stage: string) => void): Promise<void> {
   for (const table of tables.filter((table) => !held.tables.has(table))) {
     onStage(TEMPLATES.readingTable(table));
-    await read(started, table);
+    await read(into, table);
   }
-  for (const view of views) await started.run(`CREATE OR REPLACE VIEW ${view} AS ${VIEWS[view]}`);
-  onStage(LABELS.running);
-  const start = performance.now();
-  const rows = await started.run(sql);
-  return { rows, ms: performance.now() - start };
+  for (const view of views) await into.execute(`CREATE OR REPLACE VIEW ${view} AS ${VIEWS[view]}`);
 }
 
 /** Reads a table of all open traces. */
@@ -68,17 +90,17 @@ async function read(into: Database, table: TableName): Promise<void> {
   const { of, tables } = held;
   const rows = of.reduce((sum, { trace }) => sum + trace.length, 0);
   // No table has more rows than there are events, except those with a few rows per trace.
-  const bytes = sizeOf(table, rows);
-  const whole = bytes + [...tables.values()].reduce((sum, size) => sum + size, 0);
+  const whole = sizeOf(table, rows) + [...tables.values()].reduce((sum, size) => sum + size, 0);
   if (table === "events" && whole > MOST_BYTES) throw new Error(TEMPLATES.tooLargeForSql(table, rows));
-  await into.run(creating(table));
+  await into.execute(creating(table));
   const ranks = of.map(({ info }, at) => info.rank ?? at);
   const isOneRun = relation.value === "ranks";
-  const runs = of.map(({ name }, at) => ({ run: isOneRun ? "run" : runIdOf(name), rank: ranks[at] as number }));
-  const distinct = distinctRuns(runs);
+  const runs = distinctRuns(
+    of.map(({ trace }, at) => ({ run: isOneRun ? "run" : runIdOf(trace.name), rank: ranks[at] as number })),
+  );
   let size = 0;
   for (const [at, { trace }] of of.entries()) {
-    const stream = await arrow(trace, table, { runId: distinct[at], rank: ranks[at] });
+    const stream = await arrow(trace, table, { runId: runs[at], rank: ranks[at] });
     size += stream.length;
     await into.insert(table, stream);
   }

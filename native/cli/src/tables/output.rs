@@ -48,6 +48,8 @@ fn column(name: &'static str, kind: &DataType) -> Column {
     match kind {
         kind if kind.is_integer() && name.ends_with("_ns") => Column::ns(name, name, ""),
         kind if kind.is_integer() && name.ends_with("_bytes") => Column::bytes(name, name, ""),
+        // A cell has 64 bits with a sign.
+        DataType::UInt64 => Column::json(name, name, Shape::Any, ""),
         kind if kind.is_integer() => Column::int(name, name, ""),
         kind if kind.is_floating() => Column::float(name, name, ""),
         DataType::Boolean => Column::bool(name, name, ""),
@@ -64,7 +66,7 @@ fn cell(value: Value, kind: CellType) -> Cell {
         CellType::Ns => value.as_i64().map(Cell::Ns),
         CellType::Bytes => value.as_i64().map(Cell::Bytes),
         CellType::Int => value.as_i64().map(Cell::Int),
-        CellType::Float => value.as_f64().map(Cell::Float),
+        CellType::Float => value.as_f64().or_else(|| infinite(&value)).map(Cell::Float),
         CellType::Bool => value.as_bool().map(Cell::Bool),
         CellType::Text => value.as_str().map(Cell::from),
         _ => None,
@@ -74,6 +76,11 @@ fn cell(value: Value, kind: CellType) -> Cell {
         (None, Value::Null) => Cell::Null,
         (None, other) => Cell::Json(other),
     }
+}
+
+/// A number that JSON does not have, from its text.
+fn infinite(value: &Value) -> Option<f64> {
+    value.as_str()?.parse().ok()
 }
 
 /// The names of columns live as long as the process: a shell sees few different ones.

@@ -1,7 +1,9 @@
 //! Explains why a query was refused, with the names that resemble an unknown one.
 
+use super::views::VIEWS;
 use crate::error::Error;
-use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::common::{DataFusionError, SchemaError, TableReference};
+use kinetoscope_core::schema::Schema;
 use strsim::levenshtein;
 
 /// Returns the reason in one line.
@@ -10,12 +12,31 @@ pub(super) fn explain(error: &DataFusionError, names: &[String]) -> Error {
         DataFusionError::SchemaError(schema, _) => match &**schema {
             SchemaError::FieldNotFound { field, valid_fields } => {
                 let valid: Vec<String> = valid_fields.iter().map(|column| column.name.clone()).collect();
-                format!("there is no column {:?}{}", field.name, suggestion(&field.name, &valid))
+                let is_there = |relation: &TableReference| {
+                    valid_fields
+                        .iter()
+                        .filter_map(|column| column.relation.as_ref())
+                        .any(|known| known == relation)
+                };
+                match &field.relation {
+                    Some(relation) if !is_there(relation) => {
+                        format!("the query has no table {:?}", relation.table())
+                    }
+                    _ => format!("there is no column {:?}{}", field.name, suggestion(&field.name, &valid)),
+                }
             }
             other => other.to_string(),
         },
         DataFusionError::Plan(message) => match unknown_table(error) {
+            Some(table) if is_known(table) => {
+                format!(
+                    "there is no table {table:?}: the data set was exported without it, or without a table that it needs"
+                )
+            }
             Some(table) => format!("there is no table {table:?}{}", suggestion(table, names)),
+            None if OF_TRACES.iter().any(|name| message.contains(&format!("'{name}'"))) => {
+                format!("{}: functions about events need traces, not a data set", first_sentence(message))
+            }
             None => message.clone(),
         },
         DataFusionError::SQL(error, _) => error.to_string(),
@@ -25,6 +46,17 @@ pub(super) fn explain(error: &DataFusionError, names: &[String]) -> Error {
         other => other.strip_backtrace(),
     };
     Error::Query(message.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The functions that a data set does not have.
+const OF_TRACES: [&str; 3] = ["ancestors", "launch_of", "step_of"];
+
+fn is_known(table: &str) -> bool {
+    Schema::named(table).is_some() || VIEWS.iter().any(|view| view.0 == table)
+}
+
+fn first_sentence(message: &str) -> &str {
+    message.split(['.', '\n']).next().unwrap_or(message)
 }
 
 /// The table in a message such as `table 'datafusion.public.evnts' not found`.

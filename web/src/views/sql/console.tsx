@@ -1,6 +1,7 @@
 // The console: a query, the library, the tables, and the answer.
 
-import { useRef, useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Head } from "../../components/parts";
 import { libraryOf, type LibraryQuery } from "../../model/sql";
 import { answer, endDatabase, type Answered } from "../../state/database";
@@ -21,6 +22,9 @@ const LIBRARY = libraryOf(
 
 const FIRST =
   "SELECT name, COUNT(*) AS events, SUM(dur_ns) AS sum_ns\nFROM events\nGROUP BY name\nORDER BY sum_ns DESC\nLIMIT 100";
+
+/** The text in the editor, which stays while other views are shown. */
+const draft = signal<string | undefined>(undefined);
 
 type State =
   | { is: "idle" }
@@ -101,7 +105,13 @@ function Library({ text, onChoose }: { text: string; onChoose: (query: LibraryQu
 }
 
 export function Console() {
-  const [text, setText] = useState(() => param("sql") ?? FIRST);
+  const address = param("sql");
+  const text = draft.value ?? address ?? FIRST;
+  const setText = (next: string): void => void (draft.value = next);
+  // Back, forward and a link show their query.
+  useEffect(() => {
+    if (address !== undefined) draft.value = address;
+  }, [address]);
   const { state, ended, run, stop } = useQueries();
   const editor = useRef<HTMLTextAreaElement>(null);
   const start = (sql: string): void => {

@@ -18,6 +18,11 @@ WITH texts AS (
   UNION ALL SELECT run_id, rank, event, 'blocks per SM' AS k, CAST(blocks_per_sm AS VARCHAR) AS v FROM kernels WHERE blocks_per_sm IS NOT NULL
   UNION ALL SELECT run_id, rank, event, 'warps per SM' AS k, CAST(warps_per_sm AS VARCHAR) AS v FROM kernels WHERE warps_per_sm IS NOT NULL
   UNION ALL SELECT run_id, rank, event, 'est. achieved occupancy %' AS k, CAST(occupancy_percent AS VARCHAR) AS v FROM kernels WHERE occupancy_percent IS NOT NULL
+),
+numbers AS (
+  -- A cast to an integer rounds in some engines.
+  SELECT run_id, rank, event, k, v, CASE WHEN v NOT LIKE '%.%' AND LOWER(v) NOT LIKE '%e%' THEN TRY_CAST(v AS BIGINT) END AS int_value
+  FROM texts
 )
 SELECT
   run_id,
@@ -25,8 +30,8 @@ SELECT
   rank * 1099511627776 + event AS arg_set_id,
   CONCAT('args.', k) AS flat_key,
   CONCAT('args.', k) AS key,
-  TRY_CAST(v AS BIGINT) AS int_value,
-  CASE WHEN TRY_CAST(v AS BIGINT) IS NULL THEN v END AS string_value,
+  int_value,
+  CASE WHEN int_value IS NULL THEN v END AS string_value,
   TRY_CAST(v AS DOUBLE) AS real_value,
   v AS display_value
-FROM texts
+FROM numbers
