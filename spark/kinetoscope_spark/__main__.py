@@ -9,6 +9,7 @@ import sys
 from pyspark.sql import SparkSession
 
 from . import Failed, Unreadable, export, open_dataset, queries
+from .storage import Folder, is_address
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,13 +44,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _export(spark: SparkSession, parsed: argparse.Namespace) -> int:
-    paths = [path for argument in parsed.traces for path in _files(argument)]
+    paths = [path for argument in parsed.traces for path in _files(spark, argument)]
     exported = export(spark, paths, parsed.output, parsed.run_id, parsed.kinetoscope, parsed.tasks)
     print(f"kinetoscope-spark: {exported.traces} traces in {parsed.output}", file=sys.stderr)
     return 0
 
 
-def _files(argument: str) -> list[str]:
+def _files(spark: SparkSession, argument: str) -> list[str]:
+    if is_address(argument):
+        return Folder(spark, argument).files()
     if os.path.isdir(argument):
         return [os.path.join(folder, name) for folder, _, names in os.walk(argument) for name in names]
     return glob.glob(argument) or [argument]

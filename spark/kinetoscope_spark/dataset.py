@@ -1,10 +1,11 @@
 """Opens a data set in Spark, and runs the queries of the library on it."""
 
 import json
-import os
 import subprocess
 
 from pyspark.sql import DataFrame, SparkSession
+
+from .storage import Folder
 
 #: The version of the schema that this package knows.
 VERSION = 1
@@ -19,31 +20,28 @@ def open_dataset(spark: SparkSession, folder: str) -> list[str]:
 
     Raises `Unreadable` for a folder that `kinetoscope export parquet` did not write, did not finish, or that has a later version.
     """
-    _check(folder)
-    found = sorted(
-        name
-        for name in os.listdir(folder)
-        if not name.startswith(("_", ".")) and os.path.isdir(os.path.join(folder, name))
-    )
+    place = Folder(spark, folder)
+    _check(place, folder)
+    found = [name for name in place.names(folders_only=True) if not name.startswith(("_", "."))]
     for name in found:
-        frame = spark.read.option("mergeSchema", "true").parquet(os.path.join(folder, name))
+        frame = spark.read.option("mergeSchema", "true").parquet(f"{folder.rstrip('/')}/{name}")
         # Spark guesses the types of the values in paths.
         frame = frame.withColumns({"run_id": frame["run_id"].cast("string"), "rank": frame["rank"].cast("bigint")})
         frame.createOrReplaceTempView(name)
     return found
 
 
-def _check(folder: str) -> None:
-    manifest = os.path.join(folder, "kinetoscope.json")
+def _check(place: Folder, folder: str) -> None:
+    text = place.read("kinetoscope.json")
+    if text is None:
+        raise Unreadable(f"{folder} is not a data set: it has no kinetoscope.json")
     try:
-        with open(manifest, encoding="utf-8") as file:
-            version = json.load(file)["schema_version"]
-    except (OSError, ValueError, KeyError) as error:
+        version = json.loads(text)["schema_version"]
+    except (ValueError, KeyError) as error:
         raise Unreadable(f"{folder} is not a data set: {error}") from error
     if version > VERSION:
         raise Unreadable(f"{folder} has version {version} of the schema, and this package knows up to {VERSION}")
-    unfinished = os.path.join(folder, "_unfinished")
-    parts = sorted(os.listdir(unfinished)) if os.path.isdir(unfinished) else []
+    parts = place.names("_unfinished")
     if parts:
         names = ", ".join(part.replace(",", "/") for part in parts)
         raise Unreadable(f"{folder} is incomplete: {names} was begun and not finished; export it again")

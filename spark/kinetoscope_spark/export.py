@@ -1,6 +1,5 @@
 """Exports traces as a Parquet data set, a task for each group of traces."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,6 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
+
+from .storage import for_command
 
 #: The columns of a task: the path of a trace, and the rank if the trace does not state it.
 TASK = "path string, rank bigint"
@@ -48,14 +49,14 @@ def export(
     Raises `Failed` if a trace cannot be read or written. The others are written.
     """
     paths = sorted(traces)
-    rows = [(path, rank) for rank, path in enumerate(paths)]
+    rows = [(for_command(path), rank) for rank, path in enumerate(paths)]
     frame = spark.createDataFrame(rows, TASK).repartition(tasks or max(len(rows), 1), "path")
     # The executors do not need this package.
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    work = _Work(command, os.path.abspath(output), run_id)
+    work = _Work(command, for_command(output), run_id)
     results = frame.mapInArrow(work.run, RESULT).collect()
     errors = {row.path: row.error for row in results if row.error is not None}
-    missing = set(paths) - {row.path for row in results}
+    missing = {path for path, _ in rows} - {row.path for row in results}
     errors.update({path: "no result" for path in missing})
     if errors:
         raise Failed(errors)

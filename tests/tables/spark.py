@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pyspark
-from kinetoscope_spark import export, open_dataset, queries
+from kinetoscope_spark import Unreadable, export, open_dataset, queries
 from pyspark.sql import SparkSession
 
 RANKS = 64
@@ -72,11 +72,28 @@ def ranks(folder: Path) -> list[str]:
     return paths
 
 
+def refusals(spark: SparkSession, dataset: Path) -> None:
+    """A folder that is no data set, and one of which a part is missing, are refused."""
+    mark = dataset / "_unfinished" / "run_id=run,rank=99"
+    mark.parent.mkdir(exist_ok=True)
+    mark.touch()
+    for folder, expected in ((dataset.parent, "is not a data set"), (dataset, "run_id=run/rank=99 was begun")):
+        try:
+            open_dataset(spark, str(folder))
+        except Unreadable as error:
+            assert expected in str(error), error
+        else:
+            raise AssertionError(f"{folder} was opened")
+    mark.unlink()
+    open_dataset(spark, str(dataset))
+
+
 def compare(spark: SparkSession, command: str, traces: list[str], dataset: Path) -> dict[str, str]:
     """Exports the traces and compares every query. Returns the answers of Spark."""
     exported = export(spark, traces, str(dataset), "run", command, tasks=16)
     assert exported.traces == RANKS, exported
-    open_dataset(spark, str(dataset))
+    assert open_dataset(spark, str(dataset)) == open_dataset(spark, dataset.as_uri())
+    refusals(spark, dataset)
     answers = {}
     for name, sql in queries(command).items():
         ours = lines(row.asDict() for row in spark.sql(sql).collect())
