@@ -9,6 +9,17 @@ use std::path::PathBuf;
 /// The forms of `export` that write tables.
 pub(crate) const EXPORTS: [&str; 2] = ["parquet", "arrow"];
 
+/// The names of the tables. They are constants, so that a command without the feature does not contain the tables.
+const NAMES: [&str; TABLES.len()] = {
+    let mut names = [""; TABLES.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = TABLES[at].name;
+        at += 1;
+    }
+    names
+};
+
 pub(super) fn parquet() -> Command {
     Command::new("parquet")
         .about("A folder of Parquet files, for DuckDB, Spark, Polars and others")
@@ -26,7 +37,7 @@ pub(super) fn parquet() -> Command {
                 .long("tables")
                 .value_name("LIST")
                 .value_delimiter(',')
-                .value_parser(TABLES.map(|schema| schema.name))
+                .value_parser(NAMES)
                 .hide_possible_values(true)
                 .help(format!("Only these tables [default: {}]", names(","))),
             Arg::new("output")
@@ -49,7 +60,7 @@ pub(super) fn arrow() -> Command {
                 .long("table")
                 .value_name("TABLE")
                 .default_value("events")
-                .value_parser(TABLES.map(|schema| schema.name))
+                .value_parser(NAMES)
                 .hide_possible_values(true)
                 .help(format!("The table: {}", names(", "))),
             run_id(),
@@ -107,5 +118,5 @@ fn rank() -> Arg {
 }
 
 fn names(separator: &str) -> String {
-    TABLES.map(|schema| schema.name).join(separator)
+    NAMES.join(separator)
 }
