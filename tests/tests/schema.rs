@@ -1,4 +1,6 @@
 //! The tables for queries, compared with the answers of the commands about the same traces.
+//!
+//! One file: every table is opened and read by the functions at its start, and most tests are about one table.
 
 use kinetoscope_core::analysis::device::launches::launches;
 use kinetoscope_core::names::NameId;

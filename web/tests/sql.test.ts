@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { TABLES, type TableName } from "kinetoscope/columns";
 import { describe, expect, test } from "vitest";
 import { decimal, inText, plain } from "../src/engine/values";
-import { asCsv, creating, distinctRuns, kindOf, libraryOf, namesIn, readsOf, sizeOf } from "../src/model/sql";
+import { asCsv, creating, distinctRuns, kindOf, libraryOf, nameOf, namesIn, readsOf, sizeOf } from "../src/model/sql";
 
 const native = new URL("../../native/tables/", import.meta.url).pathname;
 
@@ -15,9 +15,7 @@ function filesIn(folder: string): Record<string, string> {
   );
 }
 
-const views = Object.fromEntries(
-  Object.entries(filesIn("src/sql/views")).map(([path, sql]) => [path.replace(/^.*\/|\.sql$/g, ""), sql]),
-);
+const views = Object.fromEntries(Object.entries(filesIn("src/sql/views")).map(([path, sql]) => [nameOf(path), sql]));
 
 describe("what a query reads", () => {
   test("names in comments and texts do not count", () => {

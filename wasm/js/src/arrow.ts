@@ -140,12 +140,11 @@ function mapEntries({ codes, names, values }: ColumnBuffers & { kind: "map" }): 
 const signed = (codes: Uint32Array): Int32Array => new Int32Array(codes.buffer, codes.byteOffset, codes.length);
 
 /** What names of traces end with. */
-const ENDING = /\.(gz|zst|json|trace|pt|ktrace|pftrace)$/;
+const ENDINGS = /(\.(gz|zst|json|trace|pt|ktrace|pftrace))+$/;
 
 /** Returns the id of a run that resembles the name of a trace. */
 export function runIdOf(name: string): string {
-  let stem = name.replace(/^.*[/\\]/, "");
-  while (ENDING.test(stem)) stem = stem.replace(ENDING, "");
+  const stem = name.replace(/^.*[/\\]/, "").replace(ENDINGS, "");
   const id = stem.replace(/[^\w.-]/g, "_").replace(/^\.+/, "");
   return id === "" ? "run" : id;
 }

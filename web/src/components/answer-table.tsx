@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { SearchBox } from "./search-box";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { COLUMNS } from "kinetoscope/columns";
 import type { RemoteTrace, Queries } from "kinetoscope/remote";
 import { count } from "../model/format";
@@ -10,7 +10,7 @@ import { search } from "../model/search";
 import { asTabs, sorted } from "../model/sorting";
 import { param, setParams } from "../state/route";
 import { PAGE_TEXTS } from "../strings";
-import { copy } from "./download";
+import { CopyButton } from "./copy-button";
 import { Save } from "./save";
 import { Table, valueIn, type Sort, type TableColumn } from "./table";
 
@@ -63,17 +63,14 @@ export function AnswerTable<V extends keyof Queries>(props: AnswerTableProps<V>)
     key === undefined
       ? undefined
       : { key, descending: param("order") ? param("order") === "down" : (props.sort?.descending ?? true) };
-  const [status, setStatus] = useState("");
-  const copyShown = async (): Promise<void> => {
+  const shownText = (): string => {
     const by = columns.find((column) => column.key === sort?.key);
     const ordered = by && sort ? sorted(shown, (row) => valueIn(by, row), sort.descending) : shown;
     const valueOf = (of: string, row: Queries[V]["row"]): unknown => {
       const column = columns.find((one) => one.key === of);
       return column ? valueIn(column, row) : undefined;
     };
-    await copy(asTabs(columns, ordered, valueOf));
-    setStatus(PAGE_TEXTS.copied);
-    setTimeout(() => setStatus(""), 1500);
+    return asTabs(columns, ordered, valueOf);
   };
   return (
     <>
@@ -85,12 +82,7 @@ export function AnswerTable<V extends keyof Queries>(props: AnswerTableProps<V>)
         </span>
         {props.children}
         <span class="spring" />
-        <span class="copy-status" role="status">
-          {status}
-        </span>
-        <button type="button" data-hint={PAGE_TEXTS.copyHint} onClick={() => void copyShown()}>
-          {PAGE_TEXTS.copy}
-        </button>
+        <CopyButton hint={PAGE_TEXTS.copyHint} text={shownText} />
         <Save trace={trace} query={query} options={options} />
       </div>
       <Table

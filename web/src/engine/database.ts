@@ -6,6 +6,7 @@
 import { AsyncDuckDB, VoidLogger, type AsyncDuckDBConnection } from "@duckdb/duckdb-wasm";
 import engine from "@duckdb/duckdb-wasm/dist/duckdb-eh.wasm?url";
 import script from "@duckdb/duckdb-wasm/dist/duckdb-browser-eh.worker.js?url";
+import { fetchOwn } from "./own-file";
 import { decimal, hasOneNameTwice, inText, plain, within, type Plain } from "./values";
 
 /** The rows that a query returned. */
@@ -25,8 +26,7 @@ const SETTINGS = [
 
 /** Fetches a file of the page and returns an address of its content. */
 async function fetched(url: string, type: string): Promise<string> {
-  const response = await fetch(new URL(url, location.href));
-  if (!response.ok) throw new Error(`${response.url}: ${response.status} ${response.statusText}`);
+  const response = await fetchOwn(url);
   return URL.createObjectURL(new Blob([await response.arrayBuffer()], { type }));
 }
 
@@ -89,11 +89,12 @@ export class Database {
     // The database itself writes dates, decimals, lists and others as texts.
     const inTexts = inText(sql, fields);
     const table = inTexts === undefined ? first : await this.#read(inTexts).catch(() => first);
+    const vectors = fields.map((_, at) => table.getChildAt(at));
     return {
       length: table.numRows,
       columns: table.schema.fields.map(({ type }, at) => ({ name: fields[at]?.name ?? "", type: String(type) })),
       valueAt: (column, row) => {
-        const value: unknown = table.getChildAt(column)?.get(row);
+        const value: unknown = vectors[column]?.get(row);
         return plain(value instanceof Uint32Array ? decimal(value) : value);
       },
     };

@@ -3,7 +3,7 @@
 import { arrow, runIdOf } from "kinetoscope/arrow";
 import { TABLES, type TableName } from "kinetoscope/columns";
 import { Database, type Rows } from "../engine/database";
-import { MOST_BYTES, creating, distinctRuns, readsOf, sizeOf, type Reads } from "../model/sql";
+import { MOST_BYTES, creating, distinctRuns, nameOf, readsOf, sizeOf, type Reads } from "../model/sql";
 import { TEMPLATES, TEXTS } from "../strings";
 import { relation, traces, type OpenTrace } from "./session";
 
@@ -16,7 +16,7 @@ const VIEWS = Object.fromEntries(
       import: "default",
       eager: true,
     }),
-  ).map(([path, sql]) => [path.replace(/^.*\/|\.sql$/g, ""), sql]),
+  ).map(([path, sql]) => [nameOf(path), sql]),
 );
 
 /** The names of the views, with the columns of other tools. */

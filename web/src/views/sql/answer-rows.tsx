@@ -1,7 +1,8 @@
 // The answer of a query as a table.
 
-import { useMemo, useState } from "preact/hooks";
-import { copy, save } from "../../components/download";
+import { useMemo } from "preact/hooks";
+import { CopyButton } from "../../components/copy-button";
+import { save } from "../../components/download";
 import { To } from "../../components/parts";
 import { Table, type TableColumn } from "../../components/table";
 import { count } from "../../model/format";
@@ -39,18 +40,12 @@ function ToEvent({ event }: { event: unknown }) {
 export function AnswerRows({ answered: { rows, ms } }: { answered: Answered }) {
   const shown = useMemo(() => Array.from({ length: Math.min(rows.length, MOST) }, (_, at) => at), [rows]);
   const columns = useMemo(() => tableColumns(rows), [rows]);
-  const [status, setStatus] = useState("");
   const csv = (): string =>
     asCsv(
       rows.columns.map(({ name }) => name),
       rows.length,
       rows.valueAt,
     );
-  const copyAll = async (): Promise<void> => {
-    await copy(csv());
-    setStatus(PAGE_TEXTS.copied);
-    setTimeout(() => setStatus(""), 1500);
-  };
   return (
     <>
       <div class="toolbar">
@@ -59,12 +54,7 @@ export function AnswerRows({ answered: { rows, ms } }: { answered: Answered }) {
           {rows.length > MOST ? ` ${TEMPLATES.firstRows(MOST)}` : ""}
         </span>
         <span class="spring" />
-        <span class="copy-status" role="status">
-          {status}
-        </span>
-        <button type="button" data-hint={LABELS.copyHint} onClick={() => void copyAll()}>
-          {PAGE_TEXTS.copy}
-        </button>
+        <CopyButton hint={LABELS.copyHint} text={csv} />
         <button type="button" data-hint={LABELS.csvHint} onClick={() => save("answer.csv", "text/csv", csv())}>
           {PAGE_TEXTS.csv}
         </button>
