@@ -31,7 +31,7 @@ impl Join {
     }
 
     /// Runs all tasks.
-    pub(crate) fn run(self, tasks: &mut [Task<'_>]) {
+    pub fn run(self, tasks: &mut [Task<'_>]) {
         match self.0 {
             Some(run) => run(tasks),
             None => tasks.iter_mut().for_each(|task| task()),

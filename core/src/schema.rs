@@ -25,6 +25,7 @@ mod reports;
 mod steps;
 mod tracks;
 
+use crate::analysis::overview::summary::Summary;
 use crate::trace::Trace;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -67,7 +68,11 @@ pub struct Schema {
     pub sorted_by: &'static [&'static str],
     fields: fn() -> Vec<Field>,
     source: for<'t> fn(&'t Trace, &Wanted) -> Box<dyn Source + 't>,
+    of_summary: Option<OfSummary>,
 }
+
+/// Opens a table that is a part of the summary of a trace.
+type OfSummary = for<'t> fn(&'t Trace, &'t Summary) -> Box<dyn Source + 't>;
 
 /// The rows of a table of one trace, with the columns that were requested.
 pub trait Source: Send + Sync {
@@ -80,7 +85,7 @@ pub trait Source: Send + Sync {
     }
 
     /// Returns the values of one of the requested columns, by its index in [`Schema::fields`], for a range of rows.
-    fn read(&self, column: usize, rows: Range<usize>) -> Data;
+    fn read(&self, column: usize, rows: Range<usize>) -> Data<'_>;
 }
 
 impl Schema {
@@ -104,6 +109,16 @@ impl Schema {
     pub fn open<'t>(&self, trace: &'t Trace, columns: &[usize]) -> Box<dyn Source + 't> {
         let fields = self.fields();
         (self.source)(trace, &Wanted(columns.iter().map(|&column| fields[column].name).collect()))
+    }
+
+    /// Whether the table is a part of the summary: [`open_of`](Self::open_of) saves to compute it again.
+    pub fn is_of_summary(&self) -> bool {
+        self.of_summary.is_some()
+    }
+
+    /// Opens the table of a trace, of which this is the summary, with every column.
+    pub fn open_of<'t>(&self, trace: &'t Trace, summary: &'t Summary) -> Box<dyn Source + 't> {
+        self.of_summary.map_or_else(|| self.open_all(trace), |open| open(trace, summary))
     }
 
     /// Opens the table of a trace with every column.

@@ -56,6 +56,8 @@ impl std::fmt::Display for Us {
 const SPACING: u64 = 40_000;
 const ORIGIN: u64 = 4_370_863_491_886_244;
 const STEP_GROUPS: u64 = 2_000;
+/// The number of streaming multiprocessors of the device.
+const SMS: u32 = 108;
 
 struct Group {
     seed: u64,
@@ -126,9 +128,11 @@ impl Group {
         let kernel = KERNELS[self.noise(2, KERNELS.len() as u64) as usize];
         let run = self.start() + 14_000 + self.noise(11, 3000);
         let duration = 8_000 + self.noise(12, 20_000);
+        let (blocks, threads) = (1 << self.noise(19, 14), 32 << self.noise(20, 6));
+        let blocks_per_sm = blocks as f32 / SMS as f32;
         write!(
             out,
-            ",\n  {{\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 4242, \"tid\": 4242,\n    \"ts\": {}, \"dur\": {},\n    \"args\": {{\n      \"External id\": {id}, \"cbid\": 211, \"correlation\": {correlation}\n    }}\n  }},\n  {{\n    \"ph\": \"s\", \"id\": {correlation}, \"pid\": 4242, \"tid\": 4242, \"ts\": {},\n    \"cat\": \"ac2g\", \"name\": \"ac2g\"\n  }},\n  {{\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"{kernel}\", \"pid\": 0, \"tid\": 7,\n    \"ts\": {}, \"dur\": {},\n    \"args\": {{\n      \"External id\": {id}, \"queued\": 0, \"device\": 0, \"context\": 1, \"stream\": 7, \"correlation\": {correlation},\n      \"registers per thread\": {}, \"shared memory\": {}, \"blocks per SM\": {}.{:06}, \"warps per SM\": {}.{:05}, \"grid\": [{}, 1, 1], \"block\": [{}, 1, 1], \"est. achieved occupancy %\": {}\n    }}\n  }},\n  {{\n    \"ph\": \"f\", \"id\": {correlation}, \"pid\": 0, \"tid\": 7, \"ts\": {},\n    \"cat\": \"ac2g\", \"name\": \"ac2g\", \"bp\": \"e\"\n  }}",
+            ",\n  {{\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 4242, \"tid\": 4242,\n    \"ts\": {}, \"dur\": {},\n    \"args\": {{\n      \"External id\": {id}, \"cbid\": 211, \"correlation\": {correlation}\n    }}\n  }},\n  {{\n    \"ph\": \"s\", \"id\": {correlation}, \"pid\": 4242, \"tid\": 4242, \"ts\": {},\n    \"cat\": \"ac2g\", \"name\": \"ac2g\"\n  }},\n  {{\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"{kernel}\", \"pid\": 0, \"tid\": 7,\n    \"ts\": {}, \"dur\": {},\n    \"args\": {{\n      \"External id\": {id}, \"queued\": 0, \"device\": 0, \"context\": 1, \"stream\": 7, \"correlation\": {correlation},\n      \"registers per thread\": {}, \"shared memory\": {}, \"blocks per SM\": {}, \"warps per SM\": {}, \"grid\": [{blocks}, 1, 1], \"block\": [{threads}, 1, 1], \"est. achieved occupancy %\": {}\n    }}\n  }},\n  {{\n    \"ph\": \"f\", \"id\": {correlation}, \"pid\": 0, \"tid\": 7, \"ts\": {},\n    \"cat\": \"ac2g\", \"name\": \"ac2g\", \"bp\": \"e\"\n  }}",
             Us(call),
             Us(length),
             Us(call),
@@ -136,12 +140,8 @@ impl Group {
             Us(duration),
             16 + self.noise(13, 200),
             self.noise(14, 48) * 1024,
-            self.noise(15, 8),
-            self.noise(16, 1_000_000),
-            self.noise(17, 64),
-            self.noise(18, 100_000),
-            1 << self.noise(19, 14),
-            32 << self.noise(20, 6),
+            blocks_per_sm,
+            blocks_per_sm * (threads / 32) as f32,
             self.noise(21, 101),
             Us(run),
         )
@@ -156,7 +156,7 @@ pub fn generate(out: &mut impl Write, events: u64, seed: u64) -> io::Result<()> 
     let groups = events / GROUP;
     write!(
         out,
-        "{{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {{\"id\": 0, \"name\": \"Generated GPU\", \"totalGlobalMem\": 85899345920, \"computeMajor\": 8, \"computeMinor\": 0, \"numSms\": 108}}\n  ],\n  \"record_shapes\": 1,\n  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": 1790857026000000000,\n  \"traceEvents\": [\n  {{\n    \"name\": \"process_name\", \"ph\": \"M\", \"ts\": 0.000, \"pid\": 4242, \"tid\": 0, \"args\": {{ \"name\": \"python\" }}\n  }}"
+        "{{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {{\"id\": 0, \"name\": \"Generated GPU\", \"totalGlobalMem\": 85899345920, \"computeMajor\": 8, \"computeMinor\": 0, \"numSms\": {SMS}}}\n  ],\n  \"record_shapes\": 1,\n  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": 1790857026000000000,\n  \"traceEvents\": [\n  {{\n    \"name\": \"process_name\", \"ph\": \"M\", \"ts\": 0.000, \"pid\": 4242, \"tid\": 0, \"args\": {{ \"name\": \"python\" }}\n  }}"
     )?;
     for at in 0..groups {
         Group { seed, at }.host(out)?;

@@ -3,6 +3,7 @@
 //! One file: every table is opened and read by the functions at its start, and most tests are about one table.
 
 use kinetoscope_core::analysis::device::launches::launches;
+use kinetoscope_core::analysis::overview::summary::summary;
 use kinetoscope_core::names::NameId;
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::rows::{Cell, Rows};
@@ -34,7 +35,7 @@ fn table(name: &str) -> &'static Schema {
     Schema::named(name).expect("a table")
 }
 
-fn read_all(schema: &Schema, source: &dyn Source, column: &str) -> Data {
+fn read_all<'s>(schema: &Schema, source: &'s dyn Source, column: &str) -> Data<'s> {
     source.read(schema.column(column).expect("a column"), 0..source.len())
 }
 
@@ -46,14 +47,13 @@ fn ints(schema: &Schema, source: &dyn Source, column: &str) -> Vec<Option<i64>> 
 }
 
 /// The values of a column of texts.
-fn texts(trace: &Trace, data: &Data) -> Vec<Option<String>> {
+fn texts(trace: &Trace, data: &Data<'_>) -> Vec<Option<String>> {
     match data {
         Data::Names(ids) => {
             let text = |id: NameId| trace.table.names.get(id).to_owned();
             ids.iter().map(|id| id.map(text)).collect()
         }
-        Data::Words(words) => words.iter().map(|word| word.map(str::to_owned)).collect(),
-        Data::Texts(texts) => texts.clone(),
+        Data::Texts(texts) => texts.iter().map(|text| text.as_deref().map(str::to_owned)).collect(),
         other => panic!("not texts: {other:?}"),
     }
 }
@@ -120,6 +120,23 @@ fn values_do_not_depend_on_pieces_and_on_other_columns() {
                 {
                     assert_eq!([&first[..], &last[..]].concat(), values);
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn tables_of_the_summary_are_the_same_without_it() {
+    let of_summary: Vec<&Schema> = TABLES.into_iter().filter(|schema| schema.is_of_summary()).collect();
+    assert_eq!(of_summary.len(), 4);
+    for (path, trace) in traces() {
+        let summary = summary(&trace);
+        for schema in &of_summary {
+            let (alone, of) = (schema.open_all(&trace), schema.open_of(&trace, &summary));
+            for column in 0..schema.fields().len() {
+                let values = |source: &dyn Source| format!("{:?}", source.read(column, 0..source.len()));
+                let what = format!("{} {} {column}", path.display(), schema.name);
+                assert!(values(&*alone) == values(&*of), "{what}");
             }
         }
     }
@@ -557,7 +574,7 @@ fn answers_of_queries_are_tables() {
         let schema = table("findings");
         let source = schema.open_all(&trace);
         let codes = texts(&trace, &read_all(schema, &*source, "code"));
-        let findings = kinetoscope_core::analysis::overview::summary::summary(&trace).findings;
+        let findings = summary(&trace).findings;
         let expected: Vec<_> =
             findings.iter().map(|finding| Some(finding.code.as_str().to_owned())).collect();
         assert_eq!(codes, expected, "{}", path.display());

@@ -3,8 +3,8 @@
 use super::Source;
 use super::column::{Data, Field, FieldType};
 use crate::rows::{Cell, CellType, Column, Rows, json};
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -52,7 +52,7 @@ impl Source for Answer {
         self.rows.len()
     }
 
-    fn read(&self, column: usize, rows: Range<usize>) -> Data {
+    fn read(&self, column: usize, rows: Range<usize>) -> Data<'_> {
         let cells = self.rows[rows].iter().map(|row| &row[column]);
         match self.fields[column].kind {
             FieldType::Int => Data::Ints(cells.map(int).collect()),
@@ -81,11 +81,11 @@ fn bool(cell: &Cell) -> Option<bool> {
     if let Cell::Bool(flag) = cell { Some(*flag) } else { None }
 }
 
-fn text(cell: &Cell) -> Option<String> {
+fn text(cell: &Cell) -> Option<Cow<'_, str>> {
     match cell {
         Cell::Null => None,
         Cell::Json(value) if value.is_null() => None,
-        Cell::Text(text) => Some(text.clone()),
-        other => Some(json(other)),
+        Cell::Text(text) => Some(text.into()),
+        other => Some(json(other).into()),
     }
 }

@@ -57,14 +57,18 @@ pub(super) const REGISTERS: &str = "registers per thread";
 pub(super) const SHARED: &str = "shared memory";
 pub(super) const WARPS: &str = "warps per SM";
 
-/// The arguments of a trace that have a column.
-pub(super) struct Arguments(Vec<(NameId, Column)>);
+/// The columns of arguments, by the ids of their names.
+pub(super) struct Arguments(Vec<Option<Column>>);
 
 impl Arguments {
     pub(super) fn new(table: &Table) -> Arguments {
-        Arguments(
-            COLUMNS.into_iter().filter_map(|(key, column)| Some((table.names.find(key)?, column))).collect(),
-        )
+        let mut columns = alloc::vec![None; table.names.len()];
+        for (key, column) in COLUMNS {
+            if let Some(id) = table.names.find(key) {
+                columns[id.0 as usize] = Some(column);
+            }
+        }
+        Arguments(columns)
     }
 
     /// Returns the arguments of an event that no column has; `None` if there are none. Of a key that is repeated, the last value counts, as
@@ -72,8 +76,7 @@ impl Arguments {
     pub(super) fn others(&self, table: &Table, row: Row) -> Option<Entries> {
         let is_work = table.category(row).is_device_work() && table.is_span(row);
         let has_column = |key: NameId, value: Value<'_>| {
-            let known = self.0.iter().find(|known| known.0 == key);
-            known.is_some_and(|&(_, column)| column.has(table, row, value, is_work))
+            self.0[key.0 as usize].is_some_and(|column| column.has(table, row, value, is_work))
         };
         let arguments = table.all_fields(row).filter(|field| field.0.place == Place::Args);
         let others = arguments.filter(|(field, value)| !has_column(field.key, *value));

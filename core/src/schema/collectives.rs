@@ -22,6 +22,7 @@ pub(super) const SCHEMA: Schema = Schema {
         };
         answer::opened(fields(), calls(trace).into_iter().map(row).collect())
     },
+    of_summary: None,
 };
 
 fn fields() -> Vec<Field> {

@@ -6,6 +6,7 @@ use crate::table::events::{Row, Table};
 use crate::table::tracks::Track;
 use crate::time;
 use crate::words::help;
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -46,7 +47,7 @@ pub struct Field {
 /// Values of a column. A value is `None` only in a column that is optional.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Data {
+pub enum Data<'t> {
     /// Integers.
     Ints(Vec<Option<i64>>),
     /// Numbers.
@@ -55,10 +56,8 @@ pub enum Data {
     Bools(Vec<Option<bool>>),
     /// Ids of texts among the names of the trace.
     Names(Vec<Option<NameId>>),
-    /// Words of a closed vocabulary.
-    Words(Vec<Option<&'static str>>),
-    /// Other texts.
-    Texts(Vec<Option<String>>),
+    /// Other texts. Texts that are borrowed are often the same ones.
+    Texts(Vec<Option<Cow<'t, str>>>),
     /// Texts by the id of their key among the names of the trace.
     Maps(Vec<Option<Entries>>),
 }
@@ -66,7 +65,7 @@ pub enum Data {
 /// The entries of a map, with the ids of their keys among the names of the trace.
 pub type Entries = Vec<(NameId, String)>;
 
-impl Data {
+impl Data<'_> {
     /// The number of values.
     pub fn len(&self) -> usize {
         match self {
@@ -74,7 +73,6 @@ impl Data {
             Data::Floats(values) => values.len(),
             Data::Bools(values) => values.len(),
             Data::Names(values) => values.len(),
-            Data::Words(values) => values.len(),
             Data::Texts(values) => values.len(),
             Data::Maps(values) => values.len(),
         }
@@ -88,6 +86,8 @@ impl Data {
 
 /// Returns the value of a row of the table `S`.
 type Value<S, T> = fn(&S, usize) -> Option<T>;
+/// Returns the text of a row of the table `S`.
+type Text<S> = fn(&S, usize) -> Option<Cow<'_, str>>;
 
 /// How the values of a column are computed.
 pub(super) enum Values<S> {
@@ -95,8 +95,7 @@ pub(super) enum Values<S> {
     Float(Value<S, f64>),
     Bool(Value<S, bool>),
     Name(Value<S, NameId>),
-    Word(Value<S, &'static str>),
-    Text(Value<S, String>),
+    Text(Text<S>),
     Map(Value<S, Entries>),
 }
 
@@ -128,17 +127,8 @@ impl<S> Column<S> {
         Column::new(name, FieldType::Name, about, Values::Name(value))
     }
 
-    /// A column of words of a closed vocabulary.
-    pub(super) const fn word(
-        name: &'static str,
-        about: &'static str,
-        value: Value<S, &'static str>,
-    ) -> Column<S> {
-        Column::new(name, FieldType::Name, about, Values::Word(value))
-    }
-
     /// A column of texts, few of which are distinct, that are not names of the trace.
-    pub(super) const fn label(name: &'static str, about: &'static str, value: Value<S, String>) -> Column<S> {
+    pub(super) const fn label(name: &'static str, about: &'static str, value: Text<S>) -> Column<S> {
         Column::new(name, FieldType::Name, about, Values::Text(value))
     }
 
@@ -152,13 +142,12 @@ impl<S> Column<S> {
         self
     }
 
-    fn read(&self, rows: &S, range: Range<usize>) -> Data {
+    fn read<'t>(&self, rows: &'t S, range: Range<usize>) -> Data<'t> {
         match self.values {
             Values::Int(value) => Data::Ints(range.map(|at| value(rows, at)).collect()),
             Values::Float(value) => Data::Floats(range.map(|at| value(rows, at)).collect()),
             Values::Bool(value) => Data::Bools(range.map(|at| value(rows, at)).collect()),
             Values::Name(value) => Data::Names(range.map(|at| value(rows, at)).collect()),
-            Values::Word(value) => Data::Words(range.map(|at| value(rows, at)).collect()),
             Values::Text(value) => Data::Texts(range.map(|at| value(rows, at)).collect()),
             Values::Map(value) => Data::Maps(range.map(|at| value(rows, at)).collect()),
         }
@@ -205,7 +194,7 @@ impl<S: Send + Sync> Source for Opened<'_, S> {
         self.len
     }
 
-    fn read(&self, column: usize, rows: Range<usize>) -> Data {
+    fn read(&self, column: usize, rows: Range<usize>) -> Data<'_> {
         self.columns[column].read(&self.rows, rows)
     }
 }

@@ -17,6 +17,7 @@ pub(super) const SCHEMA: Schema = Schema {
         let len = all.points.len();
         opened(all, len, Counters::COLUMNS)
     },
+    of_summary: None,
 };
 
 struct Counters {
@@ -53,13 +54,13 @@ impl Counters {
     const COLUMNS: &'static [Of] = &[
         Of::int("counter", "The number of the counter.", |all, at| i64::try_from(all.points[at].0).ok()),
         Of::label("process", "The process or device that it belongs to.", |all, at| {
-            Some(all.counter(at).process.clone())
+            Some(all.counter(at).process.as_str().into())
         }),
-        Of::label("name", "The name.", |all, at| Some(all.counter(at).name.clone())),
-        Of::word(
+        Of::label("name", "The name.", |all, at| Some(all.counter(at).name.as_str().into())),
+        Of::label(
             "unit",
             "The unit of the values: `bytes`, `count`, `share` or `bytes_per_second`.",
-            |all, at| Some(all.counter(at).unit.as_str()),
+            |all, at| Some(all.counter(at).unit.as_str().into()),
         ),
         Of::bool("is_recorded", "Whether it is in the file.", |all, at| {
             Some(all.points[at].0 < all.recorded)

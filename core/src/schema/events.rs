@@ -8,7 +8,7 @@ use crate::table::events::{Row, Table};
 use crate::table::layout::{Key, Place};
 use crate::trace::Trace;
 use crate::tree::{Position, Tree, sorted_by_track};
-use alloc::borrow::ToOwned;
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -28,6 +28,7 @@ pub(super) const SCHEMA: Schema = Schema {
         let len = events.rows.len();
         opened(events, len, Events::COLUMNS)
     },
+    of_summary: None,
 };
 
 /// A column of the table.
@@ -68,10 +69,10 @@ impl<'t> Events<'t> {
             all.table().layout(all.rows[at]).cat
         })
         .optional(),
-        Of::word(
+        Of::label(
             "kind",
             "The category in one vocabulary for all writers, such as `cpu_op` and `kernel`; else `other`.",
-            |all, at| Some(all.table().category(all.rows[at]).as_str()),
+            |all, at| Some(all.table().category(all.rows[at]).as_str().into()),
         ),
         Of::name("name", "The name.", |all, at| Some(all.table().name_id(all.rows[at]))),
         Of::int(
@@ -172,8 +173,8 @@ impl<'t> Events<'t> {
         self.table().int(self.rows[at], key)
     }
 
-    fn json(&self, at: usize, key: Key) -> Option<String> {
-        self.table().field(self.rows[at], key)?.as_json().map(ToOwned::to_owned)
+    fn json(&self, at: usize, key: Key) -> Option<Cow<'t, str>> {
+        self.table().field(self.rows[at], key)?.as_json().map(Cow::Borrowed)
     }
 
     fn position(&self, at: usize) -> Option<Position> {
@@ -202,6 +203,11 @@ fn self_times(table: &Table, tree: &Tree) -> Vec<i64> {
     tree.lanes().iter().flat_map(|lane| tree.self_times(table, lane)).collect()
 }
 
-fn phase(ph: u8) -> Option<String> {
-    (ph != 0).then(|| String::from(char::from(ph)))
+/// The letters of the phases.
+const PHASES: &str = "XBEibnesftCMNODSTpFPvRc(){}GIVv,";
+
+fn phase(ph: u8) -> Option<Cow<'static, str>> {
+    let at = PHASES.bytes().position(|letter| letter == ph);
+    let text = at.map_or_else(|| String::from(char::from(ph)).into(), |at| PHASES[at..=at].into());
+    (ph != 0).then_some(text)
 }

@@ -1,10 +1,12 @@
 //! The table `gaps`: the idle time of devices.
 
-use super::Schema;
 use super::column::{Column, fields, number, opened, since};
+use super::{Schema, Source};
 use crate::analysis::device::device_time::{DeviceTime, device_times};
 use crate::analysis::device::idle::Part;
 use crate::trace::Trace;
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
@@ -13,23 +15,25 @@ pub(super) const SCHEMA: Schema = Schema {
             device add up to its idle time.",
     sorted_by: &["device", "ts_ns"],
     fields: || fields(Gaps::COLUMNS),
-    source: |trace, _| {
-        let all = Gaps::new(trace);
-        let len = all.gaps.len();
-        opened(all, len, Gaps::COLUMNS)
-    },
+    source: |trace, _| open(trace, Cow::Owned(device_times(trace))),
+    of_summary: Some(|trace, summary| open(trace, Cow::Borrowed(&summary.devices))),
 };
+
+fn open<'t>(trace: &'t Trace, devices: Cow<'t, [DeviceTime]>) -> Box<dyn Source + 't> {
+    let all = Gaps::new(trace, devices);
+    let len = all.gaps.len();
+    opened(all, len, Gaps::COLUMNS)
+}
 
 struct Gaps<'t> {
     trace: &'t Trace,
-    devices: Vec<DeviceTime>,
+    devices: Cow<'t, [DeviceTime]>,
     /// The indexes of a device and of one of its periods.
     gaps: Vec<(usize, usize)>,
 }
 
 impl<'t> Gaps<'t> {
-    fn new(trace: &'t Trace) -> Gaps<'t> {
-        let devices = device_times(trace);
+    fn new(trace: &'t Trace, devices: Cow<'t, [DeviceTime]>) -> Gaps<'t> {
         let parts = |(at, device): (usize, &DeviceTime)| (0..device.idle.len()).map(move |part| (at, part));
         Gaps { trace, gaps: devices.iter().enumerate().flat_map(parts).collect(), devices }
     }
@@ -46,11 +50,11 @@ type Of<'t> = Column<Gaps<'t>>;
 impl<'t> Gaps<'t> {
     const COLUMNS: &'t [Of<'t>] = &[
         Of::label("device", "The device: its number, or the `pid` of its track.", |all, at| {
-            Some(all.devices[all.gaps[at].0].device.clone())
+            Some(all.devices[all.gaps[at].0].device.as_str().into())
         }),
         Of::int("ts_ns", "The start.", |all, at| since(all.trace.start_ns, all.part(at).time.0)),
         Of::int("dur_ns", "The duration.", |all, at| Some(all.part(at).time.1 - all.part(at).time.0)),
-        Of::word("cause", "The cause.", |all, at| Some(all.part(at).cause.as_str())),
+        Of::label("cause", "The cause.", |all, at| Some(all.part(at).cause.as_str().into())),
         Of::int("behind", "The event that stood behind it: its number in `events`.", |all, at| {
             all.part(at).behind.map(number)
         })

@@ -6,14 +6,16 @@ use super::column::{Column, Wanted, device, fields, number, opened, since, strea
 use super::steps::StepOf;
 use crate::analysis::device::attributes::{annotation, occupancy_limit};
 use crate::analysis::device::device_time::{Class, Classes};
-use crate::analysis::device::kernel_keys::activity_name;
+use crate::analysis::device::kernel_keys::{KernelsBy, Keys, activity_name};
 use crate::analysis::device::kernel_rows::Work;
 use crate::analysis::device::names::short_name;
+use crate::index::Index;
 use crate::kernel_rules::KernelCategory;
 use crate::table::events::{Row, Table};
 use crate::table::layout::{Key, Place};
 use crate::trace::Trace;
 use crate::tree::sorted_by_track;
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -27,6 +29,7 @@ pub(super) const SCHEMA: Schema = Schema {
         let len = kernels.rows.len();
         opened(kernels, len, Kernels::COLUMNS)
     },
+    of_summary: None,
 };
 
 /// What the rules for names say about an activity.
@@ -36,9 +39,44 @@ struct Rules {
     uses_tensor_cores: bool,
 }
 
+/// A value of each row. It is computed once for rows with the same key: many kernels have few names and few grids.
+struct Distinct<T> {
+    values: Vec<T>,
+    of: Vec<u32>,
+}
+
+impl<T> Distinct<T> {
+    fn new(rows: &[Row], mut key: impl FnMut(Row) -> (i64, i64), value: impl Fn(Row) -> T) -> Distinct<T> {
+        let (mut known, mut values) = (Index::default(), Vec::new());
+        let of = rows.iter().map(|&row| {
+            let at = known.of(key(row), values.len() as u32);
+            if at as usize == values.len() {
+                values.push(value(row));
+            }
+            at
+        });
+        Distinct { of: of.collect(), values }
+    }
+
+    fn get(&self, at: usize) -> &T {
+        &self.values[self.of[at] as usize]
+    }
+}
+
+/// The name of an activity.
+struct Name {
+    full: String,
+    short: String,
+}
+
+/// The grid and the block of a kernel.
+type Shape = [Option<[i64; 3]>; 2];
+
 struct Kernels<'t> {
     trace: &'t Trace,
     rows: Vec<Row>,
+    names: Distinct<Name>,
+    shapes: Distinct<Shape>,
     rules: Vec<Rules>,
     steps: StepOf,
     /// Floating point operations; empty unless requested.
@@ -58,15 +96,12 @@ impl<'t> Kernels<'t> {
         });
         let rules = rules.collect();
         let flops = rows.iter().filter(|_| wanted.any(&["flops"])).map(|&row| work.of(row)).collect();
-        Kernels { trace, rules, steps: StepOf::new(table), flops, rows }
+        let (names, shapes) = (names(trace, &rows), shapes(table, &rows));
+        Kernels { trace, names, shapes, rules, steps: StepOf::new(table), flops, rows }
     }
 
     fn table(&self) -> &'t Table {
         &self.trace.table
-    }
-
-    fn name(&self, at: usize) -> String {
-        activity_name(self.trace, self.rows[at])
     }
 
     fn number(&self, at: usize, key: Key) -> Option<f64> {
@@ -77,10 +112,27 @@ impl<'t> Kernels<'t> {
         self.table().field_named(self.rows[at], Place::Args, key)?.as_i64()
     }
 
-    /// Returns a dimension of the grid or of a block.
-    fn dimension(&self, at: usize, key: Key, dimension: usize) -> Option<i64> {
-        Some(dimensions(self.table().field(self.rows[at], key)?)?[dimension])
+    /// Returns a dimension of the grid, 0, or of a block, 1.
+    fn dimension(&self, at: usize, of: usize, dimension: usize) -> Option<i64> {
+        Some(self.shapes.get(at)[of]?[dimension])
     }
+}
+
+fn names(trace: &Trace, rows: &[Row]) -> Distinct<Name> {
+    let mut keys = Keys::new(trace, KernelsBy::Name);
+    let name = |row| {
+        let full = activity_name(trace, row);
+        Name { short: short_name(&full), full }
+    };
+    Distinct::new(rows, |row| (i64::from(keys.name_key(row)), 0), name)
+}
+
+fn shapes(table: &Table, rows: &[Row]) -> Distinct<Shape> {
+    // Equal strings of a trace are stored once, so the address identifies the text.
+    let text = |row, key| table.field(row, key).and_then(|value| value.as_json());
+    let address = |row, key| text(row, key).map_or(0, |text| text.as_ptr() as i64);
+    let shape = |row| [Key::Grid, Key::Block].map(|key| dimensions(table.field(row, key)?));
+    Distinct::new(rows, |row| (address(row, Key::Grid), address(row, Key::Block)), shape)
 }
 
 /// A column of the table.
@@ -90,16 +142,16 @@ impl<'t> Kernels<'t> {
     const COLUMNS: &'t [Of<'t>] = &[
         Of::int("event", "Its number in `events`.", |all, at| Some(number(all.rows[at]))),
         Of::label("name", "The name, demangled; of a copy or memset, with its kind.", |all, at| {
-            Some(all.name(at))
+            Some(all.names.get(at).full.as_str().into())
         }),
         Of::label("short_name", "The name without namespaces and parameters.", |all, at| {
-            Some(short_name(&all.name(at)))
+            Some(all.names.get(at).short.as_str().into())
         }),
-        Of::word("class", "`compute`, `communication`, `memcpy` or `memset`.", |all, at| {
-            Some(all.rules[at].class.as_str())
+        Of::label("class", "`compute`, `communication`, `memcpy` or `memset`.", |all, at| {
+            Some(all.rules[at].class.as_str().into())
         }),
-        Of::word("category", "What it does, by the rules for names.", |all, at| {
-            Some(all.rules[at].category.as_str())
+        Of::label("category", "What it does, by the rules for names.", |all, at| {
+            Some(all.rules[at].category.as_str().into())
         }),
         Of::bool("tensor_cores", "Whether the name shows that it uses tensor cores.", |all, at| {
             Some(all.rules[at].uses_tensor_cores)
@@ -130,7 +182,7 @@ impl<'t> Kernels<'t> {
         })
         .optional(),
         Of::label("annotation", "The annotation of the CUDA graph's node that ran it.", |all, at| {
-            annotation(all.table(), all.rows[at])
+            annotation(all.table(), all.rows[at]).map(Cow::Owned)
         })
         .optional(),
         Of::int("bytes", "Bytes copied or set.", |all, at| {
@@ -144,27 +196,27 @@ impl<'t> Kernels<'t> {
         )
         .optional(),
         Of::int("grid_x", "Blocks of the grid in the first dimension.", |all, at| {
-            all.dimension(at, Key::Grid, 0)
+            all.dimension(at, 0, 0)
         })
         .optional(),
         Of::int("grid_y", "Blocks of the grid in the second dimension.", |all, at| {
-            all.dimension(at, Key::Grid, 1)
+            all.dimension(at, 0, 1)
         })
         .optional(),
         Of::int("grid_z", "Blocks of the grid in the third dimension.", |all, at| {
-            all.dimension(at, Key::Grid, 2)
+            all.dimension(at, 0, 2)
         })
         .optional(),
         Of::int("block_x", "Threads of a block in the first dimension.", |all, at| {
-            all.dimension(at, Key::Block, 0)
+            all.dimension(at, 1, 0)
         })
         .optional(),
         Of::int("block_y", "Threads of a block in the second dimension.", |all, at| {
-            all.dimension(at, Key::Block, 1)
+            all.dimension(at, 1, 1)
         })
         .optional(),
         Of::int("block_z", "Threads of a block in the third dimension.", |all, at| {
-            all.dimension(at, Key::Block, 2)
+            all.dimension(at, 1, 2)
         })
         .optional(),
         Of::int("registers", "Registers per thread.", |all, at| all.argument(at, REGISTERS))
@@ -180,7 +232,7 @@ impl<'t> Kernels<'t> {
         Of::label(
             "occupancy_limit",
             "What limits the occupancy: WARPS, REGS, SMEM, BLOCKS or BARRIERS.",
-            |all, at| occupancy_limit(all.table(), all.rows[at]),
+            |all, at| occupancy_limit(all.table(), all.rows[at]).map(Cow::Owned),
         )
         .optional(),
         Of::float("blocks_per_sm", "Thread blocks for each SM.", |all, at| {

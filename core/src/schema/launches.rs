@@ -18,6 +18,7 @@ pub(super) const SCHEMA: Schema = Schema {
         let len = launches.len();
         opened(All { trace, steps: StepOf::new(&trace.table), launches }, len, All::COLUMNS)
     },
+    of_summary: None,
 };
 
 struct All<'t> {

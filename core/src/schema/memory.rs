@@ -8,7 +8,7 @@ use crate::analysis::device::owners::Owners;
 use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::trace::Trace;
-use alloc::borrow::ToOwned;
+use alloc::borrow::Cow;
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "memory",
@@ -20,6 +20,7 @@ pub(super) const SCHEMA: Schema = Schema {
         let len = all.memory.records.len() + all.memory.failures.len();
         opened(all, len, All::COLUMNS)
     },
+    of_summary: None,
 };
 
 struct All<'t> {
@@ -60,19 +61,19 @@ type Of<'t> = Column<All<'t>>;
 impl<'t> All<'t> {
     const COLUMNS: &'t [Of<'t>] = &[
         Of::int("record", "The number of the row, in the order of time.", |_, at| i64::try_from(at).ok()),
-        Of::word("kind", "`allocation`, `release` or `out_of_memory`.", |all, at| {
+        Of::label("kind", "`allocation`, `release` or `out_of_memory`.", |all, at| {
             Some(match all.record(at) {
-                None => "out_of_memory",
-                Some(record) if record.bytes < 0 => "release",
-                Some(_) => "allocation",
+                None => "out_of_memory".into(),
+                Some(record) if record.bytes < 0 => "release".into(),
+                Some(_) => "allocation".into(),
             })
         }),
         Of::int("event", "Its number in `events`.", |all, at| Some(number(all.row(at)))),
         Of::int("ts_ns", "The time.", |all, at| since(all.trace.start_ns, all.trace.table.ts(all.row(at)))),
         Of::label("device", "The memory: `CPU`, `CUDA 0`, ….", |all, at| {
             Some(match all.record(at) {
-                Some(record) => all.memory.devices[record.device as usize].name.clone(),
-                None => device_name(device_of(&all.trace.table, all.row(at))),
+                Some(record) => all.memory.devices[record.device as usize].name.as_str().into(),
+                None => device_name(device_of(&all.trace.table, all.row(at))).into(),
             })
         }),
         Of::int("bytes", "The size; negative for a release.", |all, at| {
@@ -96,7 +97,7 @@ impl<'t> All<'t> {
         })
         .optional(),
         Of::label("owner", "The operator around it, else a function of its stack.", |all, at| {
-            all.owners.name(all.row(at)).map(ToOwned::to_owned)
+            all.owners.name(all.row(at)).map(Cow::Borrowed)
         })
         .optional(),
         Of::int("step", "The profiler step in which it happened.", |all, at| {

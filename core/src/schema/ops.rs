@@ -12,8 +12,7 @@ use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::table::tracks::plain;
 use crate::trace::Trace;
-use alloc::borrow::ToOwned;
-use alloc::string::String;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
@@ -27,6 +26,7 @@ pub(super) const SCHEMA: Schema = Schema {
         let len = ops.events.len();
         opened(ops, len, Ops::COLUMNS)
     },
+    of_summary: None,
 };
 
 struct Ops<'t> {
@@ -37,7 +37,7 @@ struct Ops<'t> {
     /// Device time with that of callees, by event.
     device_totals: Vec<i64>,
     /// The size of the inputs, by event; empty unless requested.
-    input_bytes: Vec<Option<i64>>,
+    input_bytes: Sizes,
 }
 
 impl<'t> Ops<'t> {
@@ -46,7 +46,8 @@ impl<'t> Ops<'t> {
         let events =
             if needs_inputs { FunctionEvents::new(trace) } else { FunctionEvents::without_inputs(trace) };
         let device_totals = events.device_totals_ns();
-        let input_bytes = if wanted.any(&["input_bytes"]) { sizes(trace, &events) } else { Vec::new() };
+        let input_bytes =
+            if wanted.any(&["input_bytes"]) { Sizes::new(trace, &events) } else { Sizes::default() };
         let (all, steps) = (events.events().collect(), StepOf::new(&trace.table));
         Ops { trace, events, all, steps, device_totals, input_bytes }
     }
@@ -70,21 +71,33 @@ impl<'t> Ops<'t> {
     }
 }
 
-/// Returns the size of the input tensors of each event.
-fn sizes(trace: &Trace, events: &FunctionEvents) -> Vec<Option<i64>> {
-    let (mut known, mut sizes) = (Index::default(), Vec::new());
-    let size = |event| {
-        let text = |key| trace.table.field(events.row(event), key).and_then(|value| value.as_json());
-        let (dims, types) = (text(Key::InputDims)?, text(Key::InputType));
-        // Equal strings of a trace are stored once, so the address identifies the text.
-        let key = (dims.as_ptr() as i64, types.map_or(0, |types| types.as_ptr() as i64));
-        let at = known.of(key, sizes.len() as u32) as usize;
-        if at == sizes.len() {
-            sizes.push(input_bytes(&Inputs::parse(Some(dims), types, None)));
-        }
-        Some(sizes[at])
-    };
-    events.events().map(size).collect()
+/// The sizes of the input tensors: each distinct one, and which of them an event has.
+#[derive(Default)]
+struct Sizes {
+    distinct: Vec<Option<i64>>,
+    of: Vec<u32>,
+}
+
+impl Sizes {
+    fn new(trace: &Trace, events: &FunctionEvents) -> Sizes {
+        let (mut known, mut distinct) = (Index::default(), Vec::new());
+        let of = events.events().map(|event| {
+            let text = |key| trace.table.field(events.row(event), key).and_then(|value| value.as_json());
+            let (dims, types) = (text(Key::InputDims), text(Key::InputType));
+            // Equal strings of a trace are stored once, so the address identifies the text.
+            let address = |text: Option<&str>| text.map_or(0, |text| text.as_ptr() as i64);
+            let at = known.of((address(dims), address(types)), distinct.len() as u32);
+            if at as usize == distinct.len() {
+                distinct.push(dims.map(|dims| input_bytes(&Inputs::parse(Some(dims), types, None))));
+            }
+            at
+        });
+        Sizes { of: of.collect(), distinct }
+    }
+
+    fn get(&self, at: usize) -> Option<i64> {
+        self.distinct[self.of[at] as usize]
+    }
 }
 
 /// A column of the table.
@@ -100,17 +113,17 @@ impl<'t> Ops<'t> {
             all.events.parent(all.all[at]).and_then(|parent| i64::try_from(parent.index()).ok())
         })
         .optional(),
-        Of::label("name", "The name.", |all, at| Some(all.events.name(all.all[at]).to_owned())),
+        Of::label("name", "The name.", |all, at| Some(all.events.name(all.all[at]).into())),
         Of::label(
             "overload_name",
             "The overload name of the operator; empty unless it was recorded.",
-            |all, at| Some(all.events.overload(all.all[at]).to_owned()),
+            |all, at| Some(all.events.overload(all.all[at]).into()),
         ),
-        Of::word("device_type", "The type of the device that it ran on, such as `CPU`.", |all, at| {
-            Some(all.events.device_type(all.table(), all.all[at]).as_str())
+        Of::label("device_type", "The type of the device that it ran on, such as `CPU`.", |all, at| {
+            Some(all.events.device_type(all.table(), all.all[at]).as_str().into())
         }),
         Of::label("thread", "The thread or stream: its `tid` in `tracks`.", |all, at| {
-            Some(plain(&all.table().names, all.table().track(all.row(at)).tid).to_owned())
+            Some(plain(&all.table().names, all.table().track(all.row(at)).tid).into())
         }),
         Of::int(
             "scope",
@@ -189,12 +202,13 @@ impl<'t> Ops<'t> {
             "Estimated floating point operations, by PyTorch's formulas; 0 unless recorded.",
             |all, at| Some(all.events.flops(all.all[at])),
         ),
-        Of::int("input_bytes", "The size of the input tensors.", |all, at| all.input_bytes[at]).optional(),
+        Of::int("input_bytes", "The size of the input tensors.", |all, at| all.input_bytes.get(at))
+            .optional(),
         Of::label("input_shapes", "The shapes of the inputs, as Python writes them.", |all, at| {
-            Some(all.events.input_shapes(all.all[at]).to_owned())
+            Some(all.events.input_shapes(all.all[at]).into())
         }),
         Of::label("input_types", "The types of the inputs, as JSON.", |all, at| {
-            all.json(at, Key::InputType).map(ToOwned::to_owned)
+            all.json(at, Key::InputType).map(Cow::Borrowed)
         })
         .optional(),
         Of::label(
@@ -202,7 +216,7 @@ impl<'t> Ops<'t> {
             "The Python stack: frames from the innermost, with `;` between them.",
             |all, at| {
                 let frames = all.events.stacks.get(all.events.stack(all.all[at]));
-                Some(frames.join(";")).filter(|stack: &String| !stack.is_empty())
+                Some(frames.join(";")).filter(|stack| !stack.is_empty()).map(Cow::Owned)
             },
         )
         .optional(),

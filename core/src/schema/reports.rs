@@ -1,74 +1,88 @@
 //! The tables of what the engine says about a trace: `findings`, `diagnostics` and `traces`.
 
-use super::Schema;
 use super::answer;
 use super::column::{Column, Field, fields, number, opened};
-use crate::analysis::device::idle::Cause;
+use super::{Schema, Source};
 use crate::analysis::overview::check;
 use crate::analysis::overview::findings::Finding;
+use crate::analysis::overview::identities::Identity;
 use crate::analysis::overview::info;
 use crate::analysis::overview::summary::summary;
+use crate::trace::Trace;
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 pub(super) const FINDINGS: Schema = Schema {
     name: "findings",
     about: "A row is a finding: something that costs time or affects the quality of the numbers.",
     sorted_by: &["finding"],
-    fields: || fields(FINDING_COLUMNS),
-    source: |trace, _| {
-        let findings = summary(trace).findings;
-        let len = findings.len();
-        opened(findings, len, FINDING_COLUMNS)
-    },
+    fields: || fields(Findings::COLUMNS),
+    source: |trace, _| Findings::open(Cow::Owned(summary(trace).findings)),
+    of_summary: Some(|_, summary| Findings::open(Cow::Borrowed(&summary.findings))),
 };
 
-/// A column of the table.
-type Of = Column<Vec<Finding>>;
+struct Findings<'t>(Cow<'t, [Finding]>);
 
-const FINDING_COLUMNS: &[Of] = &[
-    Of::int(
-        "finding",
-        "The number of the finding; those that would save the most time come first.",
-        |_, at| i64::try_from(at).ok(),
-    ),
-    Of::word("code", "The kind.", |all, at| Some(all[at].code.as_str())),
-    Of::int("cost_ns", "The maximum cost; 0 if it affects data quality and not time.", |all, at| {
-        Some(all[at].cost_ns)
-    }),
-    Of::int(
-        "saving_ns",
-        "What a replay without it saves, in addition to the findings before it.",
-        |all, at| all[at].saving_ns.map(|saving| saving.0),
-    )
-    .optional(),
-    Of::int("saving_error_ns", "How far the replay is from what was recorded.", |all, at| {
-        all[at].saving_ns.map(|saving| saving.1)
-    })
-    .optional(),
-    Of::word("cause", "The cause of idle time that it is about.", |all, at| all[at].cause.map(Cause::as_str))
+/// A column of the table.
+type Of<'t> = Column<Findings<'t>>;
+
+impl<'t> Findings<'t> {
+    fn open(findings: Cow<'t, [Finding]>) -> Box<dyn Source + 't> {
+        let len = findings.len();
+        opened(Findings(findings), len, Findings::COLUMNS)
+    }
+
+    const COLUMNS: &'t [Of<'t>] = &[
+        Of::int(
+            "finding",
+            "The number of the finding; those that would save the most time come first.",
+            |_, at| i64::try_from(at).ok(),
+        ),
+        Of::label("code", "The kind.", |all, at| Some(all.0[at].code.as_str().into())),
+        Of::int("cost_ns", "The maximum cost; 0 if it affects data quality and not time.", |all, at| {
+            Some(all.0[at].cost_ns)
+        }),
+        Of::int(
+            "saving_ns",
+            "What a replay without it saves, in addition to the findings before it.",
+            |all, at| all.0[at].saving_ns.map(|saving| saving.0),
+        )
         .optional(),
-    Of::label("message", "What was found and what it costs, in one sentence.", |all, at| {
-        Some(all[at].message.clone())
-    }),
-    Of::label("advice", "What to do, in one sentence.", |all, at| Some(all[at].advice.clone())),
-    Of::label("command", "The command that shows it, without the trace.", |all, at| {
-        Some(all[at].command.clone())
-    }),
-    Of::int("event", "The longest event that shows it: its number in `events`.", |all, at| {
-        all[at].events.first().copied().map(number)
-    })
-    .optional(),
-];
+        Of::int("saving_error_ns", "How far the replay is from what was recorded.", |all, at| {
+            all.0[at].saving_ns.map(|saving| saving.1)
+        })
+        .optional(),
+        Of::label("cause", "The cause of idle time that it is about.", |all, at| {
+            all.0[at].cause.map(|cause| cause.as_str().into())
+        })
+        .optional(),
+        Of::label("message", "What was found and what it costs, in one sentence.", |all, at| {
+            Some(all.0[at].message.as_str().into())
+        }),
+        Of::label("advice", "What to do, in one sentence.", |all, at| Some(all.0[at].advice.as_str().into())),
+        Of::label("command", "The command that shows it, without the trace.", |all, at| {
+            Some(all.0[at].command.as_str().into())
+        }),
+        Of::int("event", "The longest event that shows it: its number in `events`.", |all, at| {
+            all.0[at].events.first().copied().map(number)
+        })
+        .optional(),
+    ];
+}
 
 pub(super) const DIAGNOSTICS: Schema = Schema {
     name: "diagnostics",
     about: "A row is an identity, a violated rule of PyTorch's trace validator, or a defect of the file.",
     sorted_by: &[],
     fields: diagnostic_fields,
-    source: |trace, _| {
-        answer::opened(diagnostic_fields(), check::rows(trace, &check::identities_of(trace)).rows)
-    },
+    source: |trace, _| diagnostics(trace, &check::identities_of(trace)),
+    of_summary: Some(|trace, summary| diagnostics(trace, &summary.identities)),
 };
+
+fn diagnostics<'t>(trace: &Trace, identities: &[Identity]) -> Box<dyn Source + 't> {
+    answer::opened(diagnostic_fields(), check::rows(trace, identities).rows)
+}
 
 fn diagnostic_fields() -> Vec<Field> {
     // `left` and `right` are keywords of SQL.
@@ -90,6 +104,7 @@ pub(super) const TRACES: Schema = Schema {
         }
         answer::opened(fields, rows)
     },
+    of_summary: None,
 };
 
 /// Every table of a data set has this column.

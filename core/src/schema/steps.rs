@@ -1,13 +1,15 @@
 //! The table `steps`, and the step of an event.
 
-use super::Schema;
 use super::column::{Column, fields, number, opened, since};
+use super::{Schema, Source};
 use crate::analysis::device::device_time::device_times;
 use crate::analysis::device::ranges::step_ranges;
 use crate::analysis::device::steps::{Step, steps};
 use crate::analysis::intervals::Interval;
 use crate::table::events::{Row, Table};
 use crate::trace::Trace;
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
@@ -15,16 +17,18 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is a profiler step.",
     sorted_by: &["ts_ns"],
     fields: || fields(Steps::COLUMNS),
-    source: |trace, _| {
-        let steps = steps(trace, &device_times(trace));
-        let len = steps.len();
-        opened(Steps { trace, steps }, len, Steps::COLUMNS)
-    },
+    source: |trace, _| open(trace, Cow::Owned(steps(trace, &device_times(trace)))),
+    of_summary: Some(|trace, summary| open(trace, Cow::Borrowed(&summary.steps))),
 };
+
+fn open<'t>(trace: &'t Trace, steps: Cow<'t, [Step]>) -> Box<dyn Source + 't> {
+    let len = steps.len();
+    opened(Steps { trace, steps }, len, Steps::COLUMNS)
+}
 
 struct Steps<'t> {
     trace: &'t Trace,
-    steps: Vec<Step>,
+    steps: Cow<'t, [Step]>,
 }
 
 impl Steps<'_> {

@@ -5,7 +5,6 @@ use super::column::{Column, device, fields, opened, stream};
 use crate::analysis::timeline::lane_names::LaneNames;
 use crate::table::tracks::{Track, plain};
 use crate::trace::Trace;
-use alloc::borrow::ToOwned;
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "tracks",
@@ -16,6 +15,7 @@ pub(super) const SCHEMA: Schema = Schema {
         let len = trace.table.tracks.all().len();
         opened(Tracks { trace, names: LaneNames::new(trace) }, len, Tracks::COLUMNS)
     },
+    of_summary: None,
 };
 
 struct Tracks<'t> {
@@ -38,16 +38,16 @@ impl<'t> Tracks<'t> {
             i64::try_from(at).ok()
         }),
         Of::label("pid", "The pid in the file: a process, or the number of a device.", |all, at| {
-            Some(plain(&all.trace.table.names, all.track(at).pid).to_owned())
+            Some(plain(&all.trace.table.names, all.track(at).pid).into())
         }),
         Of::label("tid", "The tid in the file: a thread, or the number of a stream.", |all, at| {
-            Some(plain(&all.trace.table.names, all.track(at).tid).to_owned())
+            Some(plain(&all.trace.table.names, all.track(at).tid).into())
         }),
         Of::label("process", "The name of the process or device.", |all, at| {
-            Some(all.names.process(all.track(at)))
+            Some(all.names.process(all.track(at)).into())
         }),
         Of::label("thread", "The name of the thread or stream.", |all, at| {
-            Some(all.names.thread(all.track(at)))
+            Some(all.names.thread(all.track(at)).into())
         }),
         Of::int("device", "The device, if the track is a stream.", |all, at| {
             device(&all.trace.table, all.track(at))

@@ -1,28 +1,29 @@
 -- Counters with their least, greatest and last values.
 -- equals: counters
-WITH numbered AS (
+WITH ranges AS (
   SELECT
     run_id,
     rank,
     counter,
-    process,
-    name,
-    unit,
-    value,
-    ROW_NUMBER() OVER (PARTITION BY run_id, rank, counter ORDER BY point DESC) AS from_last
+    CAST(COUNT(*) AS BIGINT) AS points,
+    MIN(value) AS min,
+    MAX(value) AS max,
+    MAX(point) AS last_point
   FROM counters
+  GROUP BY run_id, rank, counter
 )
 SELECT
-  run_id,
-  rank,
-  counter,
-  process,
-  name,
-  unit,
-  CAST(COUNT(*) AS BIGINT) AS points,
-  MIN(value) AS min,
-  MAX(value) AS max,
-  MAX(CASE WHEN from_last = 1 THEN value END) AS last
-FROM numbered
-GROUP BY run_id, rank, counter, process, name, unit
-ORDER BY run_id, rank, counter
+  r.run_id,
+  r.rank,
+  r.counter,
+  c.process,
+  c.name,
+  c.unit,
+  r.points,
+  r.min,
+  r.max,
+  c.value AS last
+FROM ranges r
+JOIN counters c
+  ON c.run_id = r.run_id AND c.rank = r.rank AND c.counter = r.counter AND c.point = r.last_point
+ORDER BY r.run_id, r.rank, r.counter

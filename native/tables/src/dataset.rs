@@ -12,13 +12,14 @@ mod parquet_file;
 use crate::arrow::{RANK, RUN_ID, RankTrace};
 use crate::error::Error;
 use crate::place::Place;
+use kinetoscope_core::analysis::overview::summary::summary_by;
+use kinetoscope_core::queries::Join;
 use kinetoscope_core::schema::{Schema, VERSION};
-use order::Order;
+use order::{Order, Turn};
 use parquet_file::write_table;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::thread::{self, available_parallelism};
 
 /// The file with the version.
 const MANIFEST: &str = "kinetoscope.json";
@@ -46,10 +47,10 @@ pub struct Written {
 }
 
 impl Written {
-    fn add(&mut self, rows: u64, bytes: u64) {
-        self.files += 1;
-        self.rows += rows;
-        self.bytes += bytes;
+    fn add(&mut self, other: Written) {
+        self.files += other.files;
+        self.rows += other.rows;
+        self.bytes += other.bytes;
     }
 }
 
@@ -125,42 +126,51 @@ impl Dataset {
         Ok(!self.place.names_in(schema.name)?.is_empty())
     }
 
-    /// Writes tables of a trace, with as many threads as there are processors.
+    /// Writes tables of a trace, as `join` runs the parts.
     ///
     /// # Errors
     /// Returns [`Error::Io`], [`Error::Place`] or [`Error::Format`]. The data set is then incomplete.
-    pub fn write(&self, of: &RankTrace, tables: &[&'static Schema]) -> Result<Written, Error> {
+    pub fn write(&self, of: &RankTrace, tables: &[&'static Schema], join: Join) -> Result<Written, Error> {
         let mark = format!("{UNFINISHED}/{}", partition(of, ","));
         self.place.write(&mark, "")?;
-        let written = self.write_tables(of, tables)?;
+        let written = self.write_tables(of, tables, join)?;
         self.place.remove(&mark)?;
         Ok(written)
     }
 
-    fn write_tables(&self, of: &RankTrace, tables: &[&'static Schema]) -> Result<Written, Error> {
-        let threads = available_parallelism().map_or(1, usize::from);
+    fn write_tables(&self, of: &RankTrace, tables: &[&'static Schema], join: Join) -> Result<Written, Error> {
         let order = Order::new(tables);
         let written = Mutex::new(Ok(Written::default()));
         let work = || {
             while let Some(turn) = order.next() {
-                let name = format!("{}/{}/{PART}", turn.schema.name, partition(of, "/"));
-                let one = self.place.add(&name, |path| write_table(of, turn.schema, path, threads));
+                let some = self.write_turn(of, &turn, join);
                 let mut all = written.lock().unwrap_or_else(PoisonError::into_inner);
-                match (&mut *all, one) {
-                    (Ok(sum), Ok((rows, bytes))) => sum.add(rows, bytes),
+                match (&mut *all, some) {
+                    (Ok(sum), Ok(some)) => sum.add(some),
                     (Ok(_), Err(error)) => *all = Err(error),
                     (Err(_), _) => return,
                 }
             }
         };
-        thread::scope(|scope| {
-            // A second thread prepares a table while the columns of another one are written.
-            if threads > 1 {
-                scope.spawn(work);
-            }
-            work();
-        });
+        // A table is prepared while the columns of another one are written.
+        join.run(&mut [&mut { work }, &mut { work }]);
         written.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_turn(&self, of: &RankTrace, turn: &Turn<'_>, join: Join) -> Result<Written, Error> {
+        let summary = turn.needs_summary().then(|| summary_by(&of.trace, join));
+        let mut written = Written::default();
+        for schema in &turn.tables {
+            let source = match &summary {
+                Some(summary) => schema.open_of(&of.trace, summary),
+                None => schema.open_all(&of.trace),
+            };
+            let name = format!("{}/{}/{PART}", schema.name, partition(of, "/"));
+            let (rows, bytes) =
+                self.place.add(&name, |path| write_table(of, schema, &*source, path, join))?;
+            written.add(Written { files: 1, rows, bytes });
+        }
+        Ok(written)
     }
 }
 

@@ -1,12 +1,17 @@
 //! The values of a column as an Arrow array.
 
-use arrow_array::builder::{StringBuilder, StringDictionaryBuilder, StringViewBuilder, make_view};
+use arrow_array::builder::{StringBuilder, StringDictionaryBuilder, StringViewBuilder};
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, MapArray, StringViewArray, StructArray};
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, MapArray, StringViewArray, StructArray, UInt32Array,
+};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields};
+use arrow_select::take::take;
+use hashbrown::HashMap;
 use kinetoscope_core::names::{NameId, Names};
 use kinetoscope_core::schema::{Data, Entries, FieldType};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The form of columns of texts. Every reader of Arrow knows dictionaries; views are faster here.
@@ -39,37 +44,45 @@ fn entry_fields() -> Fields {
     Fields::from(vec![Field::new("key", DataType::Utf8, false), Field::new("value", DataType::Utf8, false)])
 }
 
-/// The names of a trace as views into buffers, which all arrays share.
+/// The names of a trace as an array, from which the arrays of columns take views; all share its buffers.
 #[derive(Debug)]
-pub(crate) struct NameViews {
-    buffers: Vec<Buffer>,
-    views: Vec<u128>,
-}
+pub(crate) struct NameViews(StringViewArray);
 
-/// The least size at which a buffer ends; offsets in it have 32 bits.
-const BUFFER: usize = 1 << 30;
+/// The size of the buffers of texts.
+const BUFFER: u32 = 1 << 16;
+
+fn text_views() -> StringViewBuilder {
+    StringViewBuilder::new().with_fixed_block_size(BUFFER)
+}
 
 impl NameViews {
     pub(crate) fn new(names: &Names) -> NameViews {
-        let (mut buffers, mut text) = (Vec::new(), Vec::new());
-        let mut views = Vec::with_capacity(names.len());
-        for id in (0..names.len() as u32).map(NameId) {
-            if text.len() >= BUFFER {
-                buffers.push(Buffer::from_vec(std::mem::take(&mut text)));
-            }
-            let name = names.get(id).as_bytes();
-            views.push(make_view(name, buffers.len() as u32, text.len() as u32));
-            text.extend_from_slice(name);
-        }
-        buffers.push(Buffer::from_vec(text));
-        NameViews { buffers, views }
+        let mut views = text_views();
+        (0..names.len() as u32).for_each(|id| views.append_value(names.get(NameId(id))));
+        NameViews(views.finish())
     }
 
     fn array(&self, ids: &[Option<NameId>]) -> Result<ArrayRef, ArrowError> {
-        let views: ScalarBuffer<u128> =
-            ids.iter().map(|id| id.map_or(0, |id| self.views[id.0 as usize])).collect();
-        Ok(Arc::new(StringViewArray::try_new(views, self.buffers.clone(), nulls(ids))?))
+        let ids: UInt32Array = ids.iter().map(|id| id.map(|id| id.0)).collect();
+        take(&self.0, &ids, None)
     }
+}
+
+/// Returns texts as views. Texts at the same address are compared once.
+fn views(texts: &[Option<Cow<'_, str>>]) -> Result<ArrayRef, ArrowError> {
+    let mut distinct = text_views().with_deduplicate_strings();
+    let (mut known, mut count) = (HashMap::new(), 0);
+    let mut add = |text: &str| {
+        distinct.append_value(text);
+        count += 1;
+        count - 1
+    };
+    let mut position = |text: &Cow<'_, str>| match text {
+        Cow::Borrowed(text) => *known.entry((text.as_ptr(), text.len())).or_insert_with(|| add(text)),
+        Cow::Owned(text) => add(text),
+    };
+    let positions: UInt32Array = texts.iter().map(|text| text.as_ref().map(&mut position)).collect();
+    take(&distinct.finish(), &positions, None)
 }
 
 fn nulls<T>(values: &[Option<T>]) -> Option<NullBuffer> {
@@ -89,45 +102,20 @@ impl Arrays<'_> {
     ///
     /// # Errors
     /// Returns an error if the texts are longer than the offsets of Arrow allow.
-    pub(crate) fn of(&self, data: &Data, kind: FieldType) -> Result<ArrayRef, ArrowError> {
+    pub(crate) fn of(&self, data: &Data<'_>, kind: FieldType) -> Result<ArrayRef, ArrowError> {
         Ok(match data {
             Data::Ints(values) => Arc::new(values.iter().copied().collect::<Int64Array>()),
             Data::Floats(values) => Arc::new(values.iter().copied().collect::<Float64Array>()),
             Data::Bools(values) => Arc::new(values.iter().copied().collect::<BooleanArray>()),
             Data::Names(ids) => match self.views {
                 Some(views) => views.array(ids)?,
-                None => self.texts(ids.iter().map(|id| id.map(|id| self.names.get(id))), kind)?,
+                None => dictionary_or_texts(ids.iter().map(|id| id.map(|id| self.names.get(id))), kind)?,
             },
-            Data::Words(words) => self.texts(words.iter().copied(), kind)?,
-            Data::Texts(texts) => self.texts(texts.iter().map(Option::as_deref), kind)?,
+            Data::Texts(texts) if self.views.is_some() => views(texts)?,
+            Data::Texts(texts) => dictionary_or_texts(texts.iter().map(Option::as_deref), kind)?,
             Data::Maps(maps) => self.maps(maps)?,
             _ => return Err(ArrowError::NotYetImplemented("a new type of values".to_owned())),
         })
-    }
-
-    fn texts<'a>(
-        &self,
-        texts: impl Iterator<Item = Option<&'a str>>,
-        kind: FieldType,
-    ) -> Result<ArrayRef, ArrowError> {
-        if self.views.is_some() {
-            let mut builder = StringViewBuilder::new().with_deduplicate_strings();
-            texts.for_each(|text| builder.append_option(text));
-            return Ok(Arc::new(builder.finish()));
-        }
-        if kind != FieldType::Name {
-            let mut builder = StringBuilder::new();
-            texts.for_each(|text| builder.append_option(text));
-            return Ok(Arc::new(builder.finish()));
-        }
-        let mut builder = StringDictionaryBuilder::<Int32Type>::new();
-        for text in texts {
-            match text {
-                Some(text) => drop(builder.append(text)?),
-                None => builder.append_null(),
-            }
-        }
-        Ok(Arc::new(builder.finish()))
     }
 
     fn maps(&self, maps: &[Option<Entries>]) -> Result<ArrayRef, ArrowError> {
@@ -145,4 +133,24 @@ impl Arrays<'_> {
         let field = Arc::new(Field::new("key_value", DataType::Struct(entry_fields()), false));
         Ok(Arc::new(MapArray::try_new(field, offsets, entries, nulls(maps), false)?))
     }
+}
+
+/// Returns texts as a dictionary if few of them are distinct.
+fn dictionary_or_texts<'a>(
+    texts: impl Iterator<Item = Option<&'a str>>,
+    kind: FieldType,
+) -> Result<ArrayRef, ArrowError> {
+    if kind != FieldType::Name {
+        let mut builder = StringBuilder::new();
+        texts.for_each(|text| builder.append_option(text));
+        return Ok(Arc::new(builder.finish()));
+    }
+    let mut builder = StringDictionaryBuilder::<Int32Type>::new();
+    for text in texts {
+        match text {
+            Some(text) => drop(builder.append(text)?),
+            None => builder.append_null(),
+        }
+    }
+    Ok(Arc::new(builder.finish()))
 }

@@ -3,6 +3,8 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
+use kinetoscope::files::THREADS;
+use kinetoscope_core::queries::Join;
 use kinetoscope_core::schema::{Data, FieldType, Schema, TABLES, VERSION};
 use kinetoscope_tables::Error;
 use kinetoscope_tables::arrow::{RankTrace, RunId, TableStream};
@@ -70,8 +72,7 @@ fn expected(of: &RankTrace, schema: &Schema, column: usize) -> Vec<Option<String
         Data::Floats(values) => texts(values),
         Data::Bools(values) => texts(values),
         Data::Names(ids) => texts(ids.into_iter().map(|id| id.map(|id| names.get(id))).collect()),
-        Data::Words(values) => texts(values),
-        Data::Texts(values) => values,
+        Data::Texts(values) => texts(values),
         Data::Maps(maps) => {
             let entry = |(key, value)| format!("{}={value}", names.get(key));
             let text = |map: Vec<_>| map.into_iter().map(entry).collect::<Vec<_>>().join("\n");
@@ -120,7 +121,8 @@ fn files_have_every_value_of_the_schema() {
     let mut compared = 0;
     for (rank, file) in (0..).zip(FILES) {
         let of = trace(file, "run", rank);
-        let written = dataset.write(&of, &TABLES).expect("files");
+        let join = if rank % 2 == 0 { THREADS } else { Join::SEQUENTIAL };
+        let written = dataset.write(&of, &TABLES, join).expect("files");
         assert_eq!(written.files, TABLES.len());
         for schema in TABLES {
             let path = folder.path().join(format!("{}/run_id=run/rank={rank}/part-0.parquet", schema.name));
@@ -168,7 +170,7 @@ fn rows_are_in_groups_whose_ranges_prune() {
     let of = RankTrace::new(trace, RunId::new("run").expect("an id"), 0);
     let dataset = Dataset::create(folder.path()).expect("a data set");
     let events = Schema::named("events").expect("a table");
-    dataset.write(&of, &[events]).expect("files");
+    dataset.write(&of, &[events], THREADS).expect("files");
     let path = folder.path().join("events/run_id=run/rank=0/part-0.parquet");
     let reader = SerializedFileReader::new(File::open(path).expect("a file")).expect("a Parquet file");
     let column = events.column("ts_ns").expect("a column");
@@ -194,11 +196,11 @@ fn rows_are_in_groups_whose_ranges_prune() {
 fn a_trace_that_is_written_again_replaces_the_first() {
     let folder = folder();
     let dataset = Dataset::create(folder.path()).expect("a data set");
-    dataset.write(&trace(GPU, "run", 0), &TABLES).expect("files");
-    dataset.write(&trace(GPU, "run", 1), &TABLES).expect("files");
+    dataset.write(&trace(GPU, "run", 0), &TABLES, THREADS).expect("files");
+    dataset.write(&trace(GPU, "run", 1), &TABLES, THREADS).expect("files");
     let before = files(folder.path());
     let dataset = Dataset::create(folder.path()).expect("the same data set");
-    dataset.write(&trace(GPU, "run", 0), &TABLES).expect("files");
+    dataset.write(&trace(GPU, "run", 0), &TABLES, THREADS).expect("files");
     assert!(files(folder.path()) == before);
 }
 
@@ -206,14 +208,14 @@ fn a_trace_that_is_written_again_replaces_the_first() {
 fn a_data_set_that_lacks_a_part_is_refused() {
     let folder = folder();
     let dataset = Dataset::create(folder.path()).expect("a data set");
-    dataset.write(&trace(GPU, "run", 0), &TABLES).expect("files");
+    dataset.write(&trace(GPU, "run", 0), &TABLES, THREADS).expect("files");
     fs::create_dir(folder.path().join("_unfinished")).expect("a folder");
     let mark = folder.path().join("_unfinished/run_id=run,rank=1");
     fs::write(&mark, "").expect("a mark");
     let message = Dataset::open(folder.path()).expect_err("incomplete").to_string();
     assert!(message.contains("run_id=run/rank=1 was begun and not finished"), "{message}");
     // The export of the rank that was interrupted makes it complete.
-    dataset.write(&trace(GPU, "run", 1), &TABLES).expect("files");
+    dataset.write(&trace(GPU, "run", 1), &TABLES, THREADS).expect("files");
     Dataset::open(folder.path()).expect("a complete data set");
 }
 
@@ -222,7 +224,7 @@ fn a_table_that_cannot_be_written_leaves_the_data_set_incomplete() {
     let folder = folder();
     let dataset = Dataset::create(folder.path()).expect("a data set");
     fs::write(folder.path().join("kernels"), "in the way").expect("a file");
-    let error = dataset.write(&trace(GPU, "run", 0), &TABLES).expect_err("a failure");
+    let error = dataset.write(&trace(GPU, "run", 0), &TABLES, THREADS).expect_err("a failure");
     assert!(matches!(error, Error::Io(..)), "{error}");
     assert!(matches!(Dataset::open(folder.path()), Err(Error::Unfinished { .. })));
 }
@@ -250,7 +252,7 @@ fn nothing_is_written_outside_of_the_folder() {
     let outer = folder();
     let inner = outer.path().join("tables");
     let dataset = Dataset::create(&inner).expect("a data set");
-    dataset.write(&trace(GPU, RunId::resembling("../../x").as_str(), 0), &TABLES).expect("files");
+    dataset.write(&trace(GPU, RunId::resembling("../../x").as_str(), 0), &TABLES, THREADS).expect("files");
     assert!(files(outer.path()).keys().all(|path| path.starts_with("tables")));
     let ids: Vec<String> = fs::read_dir(inner.join("events"))
         .expect("a folder")

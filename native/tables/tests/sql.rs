@@ -5,6 +5,7 @@
 mod common;
 
 use common::{data, ranked, read, rows_of};
+use kinetoscope::files::THREADS;
 use kinetoscope_core::schema::TABLES;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tables::arrow::RankTrace;
@@ -47,7 +48,7 @@ fn a_data_set_has_the_answers_of_its_traces() {
     let folder = tempdir().expect("a folder");
     let dataset = Dataset::create(folder.path()).expect("a data set");
     for of in ranks() {
-        dataset.write(&of, &TABLES).expect("files");
+        dataset.write(&of, &TABLES, THREADS).expect("files");
     }
     let (of_files, of_traces) = (
         Session::of_dataset(&dataset, None).expect("a session"),
@@ -233,7 +234,7 @@ fn queries_write_no_files() {
 fn a_data_set_with_fewer_columns_and_tables_reads() {
     let folder = tempdir().expect("a folder");
     let dataset = Dataset::create(folder.path()).expect("a data set");
-    dataset.write(&file("torch/cuda/steps/trace.json.gz"), &TABLES).expect("files");
+    dataset.write(&file("torch/cuda/steps/trace.json.gz"), &TABLES, THREADS).expect("files");
     // As an earlier version would have written it.
     fs::remove_dir_all(folder.path().join("counters")).expect("a folder");
     let path = folder.path().join("steps/run_id=run/rank=0/part-0.parquet");

@@ -41,7 +41,7 @@ impl EngineTrace {
 }
 
 impl EngineTrace {
-    fn column(&self, data: Data) -> Result<Object, JsValue> {
+    fn column(&self, data: Data<'_>) -> Result<Object, JsValue> {
         let len = data.len();
         Ok(match data {
             Data::Ints(values) => {
@@ -62,7 +62,6 @@ impl EngineTrace {
                 let known = ids.iter().map(|id| id.unwrap_or(NameId(0))).collect();
                 column("name", len, &|at| ids[at].is_some(), &self.names(known))
             }
-            Data::Words(words) => texts(len, &|at| words[at])?,
             Data::Texts(values) => texts(len, &|at| values[at].as_deref())?,
             Data::Maps(maps) => self.maps(&maps)?,
             _ => return Err(failure(&Error::BadOption("a new type of values".to_owned()))),

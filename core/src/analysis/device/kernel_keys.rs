@@ -46,7 +46,7 @@ pub(crate) fn activity_name(trace: &Trace, row: Row) -> String {
 }
 
 /// The keys of one grouping.
-pub(super) struct Keys<'a> {
+pub(crate) struct Keys<'a> {
     trace: &'a Trace,
     by: KernelsBy,
     /// Names that are not in the table.
@@ -56,7 +56,7 @@ pub(super) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    pub(super) fn new(trace: &'a Trace, by: KernelsBy) -> Self {
+    pub(crate) fn new(trace: &'a Trace, by: KernelsBy) -> Self {
         let mut keys = Keys { trace, by, composed: Names::default(), modules: Vec::new() };
         if by == KernelsBy::Module {
             keys.find_modules();
@@ -86,7 +86,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns the same number for activities of the same name.
-    pub(super) fn name_key(&mut self, row: Row) -> u32 {
+    pub(crate) fn name_key(&mut self, row: Row) -> u32 {
         let kind = copy_name(&self.trace.table, row);
         kind.map_or(self.trace.table.name_id(row).0, |name| self.composed.intern(&name).0 | COMPOSED)
     }

@@ -220,7 +220,7 @@ pub fn summary(trace: &Trace) -> Summary {
 }
 
 /// Computes the summary with functions that `join` runs.
-pub(crate) fn summary_by(trace: &Trace, join: Join) -> Summary {
+pub fn summary_by(trace: &Trace, join: Join) -> Summary {
     let join = join.of_events(trace.table.len());
     let (mut host, mut device) = (None, None);
     join.run(&mut [&mut || device = Some(device_part(trace)), &mut || host = Some(host_part(trace))]);
@@ -229,13 +229,13 @@ pub(crate) fn summary_by(trace: &Trace, join: Join) -> Summary {
     let (mut events, mut replay) = (Some(events), None);
     let (mut kernels, mut found, mut patterns, mut checked, mut verdicts) = Default::default();
     join.run(&mut [
-        // First, so that the events are released before the replay takes memory.
+        // Before the replay takes memory, what these two take is released.
         &mut || {
             checked = events.take().map(|events| identities(trace, &events, &device.devices, &device.steps));
         },
+        &mut || patterns = anti_patterns(trace, !device.devices.is_empty(), device.wall.1 - device.wall.0),
         &mut || replay = Some(Replay::of(trace, &device.host)),
         &mut || (kernels, found) = rules_part(trace, &device),
-        &mut || patterns = anti_patterns(trace, !device.devices.is_empty(), device.wall.1 - device.wall.0),
         &mut || verdicts = fitness::fitness(trace, &device.steps),
     ]);
     let DevicePart { host, wall, devices, steps } = device;

@@ -31,7 +31,9 @@ pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
     let (mut classes, mut latest) = (Classes::new(trace), 0);
     // The last work of the stream that does not communicate, and the last that does.
     let mut last: [Option<NodeId>; 2] = [None; 2];
-    for (device, (_, mut rows)) in activities(table).into_iter().enumerate() {
+    let devices = activities(table);
+    nodes.reserve_exact(devices.iter().map(|(_, rows)| rows.len()).sum());
+    for (device, (_, mut rows)) in devices.into_iter().enumerate() {
         // The sort is stable: the activities of a stream stay in order of time.
         rows.sort_by_key(|&row| table.track_id(row));
         for &row in &rows {

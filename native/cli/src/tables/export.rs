@@ -4,6 +4,7 @@ use super::ranks::Ranks;
 use crate::destinations::Inputs;
 use crate::failure::{Failure, report};
 use clap::ArgMatches;
+use kinetoscope::files::THREADS;
 use kinetoscope_core::schema::{Schema, TABLES};
 use kinetoscope_core::units::bytes;
 use kinetoscope_tables::arrow::TableStream;
@@ -31,7 +32,7 @@ fn parquet(ranks: &Ranks, tables: &[&'static Schema], folder: &Path) -> Result<u
     let dataset = Dataset::create(folder)?;
     let (mut traces, mut all) = (0, Written::default());
     let code = ranks.read(&mut |of| {
-        let written = dataset.write(&of, tables)?;
+        let written = dataset.write(&of, tables, THREADS)?;
         traces += 1;
         all.files += written.files;
         all.rows += written.rows;

@@ -1,5 +1,6 @@
 //! The order in which the tables of a trace are written: two at the same time, if what both take fits into the memory that the
-//! largest of them takes alone.
+//! largest of them takes alone. If the findings are among them, all tables that are parts of the summary have one turn: it is computed
+//! once.
 
 use kinetoscope_core::schema::Schema;
 use std::cmp::Reverse;
@@ -19,59 +20,91 @@ fn memory_of(schema: &Schema) -> u32 {
     }
 }
 
-/// The most that tables take which are written at the same time.
-const MOST: u32 = 68;
+/// The most that tables take which are written at the same time: nothing is written next to the summary.
+const MOST: u32 = 64;
 
-struct State<'t> {
-    waiting: Vec<&'t Schema>,
+/// The table that needs the summary.
+const FINDINGS: &str = "findings";
+
+/// A table, or those that are parts of the summary, and what it takes to write them one after the other.
+struct Group {
+    tables: Vec<&'static Schema>,
+    memory: u32,
+}
+
+impl Group {
+    fn of(tables: Vec<&'static Schema>) -> Group {
+        Group { memory: tables.iter().map(|schema| memory_of(schema)).max().unwrap_or(0), tables }
+    }
+}
+
+struct State {
+    waiting: Vec<Group>,
     in_use: u32,
 }
 
+impl State {
+    /// Returns the position of the largest group that fits next to those that are being written.
+    fn fitting(&self) -> Option<usize> {
+        self.waiting.iter().position(|group| self.in_use == 0 || self.in_use + group.memory <= MOST)
+    }
+}
+
 /// The tables that are to be written.
-pub(super) struct Order<'t> {
-    state: Mutex<State<'t>>,
+pub(super) struct Order {
+    state: Mutex<State>,
     ended: Condvar,
 }
 
-/// A table that is being written.
-pub(super) struct Turn<'o, 't> {
-    order: &'o Order<'t>,
-    pub(super) schema: &'t Schema,
+/// Tables that are being written.
+pub(super) struct Turn<'o> {
+    order: &'o Order,
+    memory: u32,
+    pub(super) tables: Vec<&'static Schema>,
 }
 
-impl<'t> Order<'t> {
-    pub(super) fn new(tables: &[&'t Schema]) -> Order<'t> {
-        let mut waiting = tables.to_vec();
-        waiting.sort_by_key(|schema| Reverse(memory_of(schema)));
+impl Turn<'_> {
+    /// Whether they are parts of the summary, which is to be computed.
+    pub(super) fn needs_summary(&self) -> bool {
+        self.tables.iter().any(|schema| schema.name == FINDINGS)
+    }
+}
+
+impl Order {
+    pub(super) fn new(tables: &[&'static Schema]) -> Order {
+        let has_summary = tables.iter().any(|schema| schema.name == FINDINGS);
+        let (of_summary, others): (Vec<_>, Vec<_>) =
+            tables.iter().copied().partition(|schema| has_summary && schema.is_of_summary());
+        let mut waiting: Vec<Group> = others.into_iter().map(|schema| Group::of(vec![schema])).collect();
+        waiting.extend(has_summary.then(|| Group::of(of_summary)));
+        waiting.sort_by_key(|group| Reverse(group.memory));
         Order { state: Mutex::new(State { waiting, in_use: 0 }), ended: Condvar::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<'t>> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the largest table that fits next to those that are being written; waits until one does.
-    pub(super) fn next(&self) -> Option<Turn<'_, 't>> {
+    /// Returns the largest group that fits next to those that are being written; waits until one does.
+    pub(super) fn next(&self) -> Option<Turn<'_>> {
         let mut state = self.state();
         loop {
             if state.waiting.is_empty() {
                 return None;
             }
-            let in_use = state.in_use;
-            let fits = |schema: &&Schema| in_use == 0 || in_use + memory_of(schema) <= MOST;
-            if let Some(at) = state.waiting.iter().position(fits) {
-                let schema = state.waiting.remove(at);
-                state.in_use += memory_of(schema);
-                return Some(Turn { order: self, schema });
+            if let Some(at) = state.fitting() {
+                let Group { tables, memory } = state.waiting.remove(at);
+                state.in_use += memory;
+                return Some(Turn { order: self, memory, tables });
             }
             state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
-impl Drop for Turn<'_, '_> {
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.order.state().in_use -= memory_of(self.schema);
+        self.order.state().in_use -= self.memory;
         self.order.ended.notify_all();
     }
 }
@@ -82,24 +115,39 @@ mod tests {
     use kinetoscope_core::schema::TABLES;
     use std::thread;
 
+    fn names(turn: &Turn<'_>) -> Vec<&'static str> {
+        turn.tables.iter().map(|schema| schema.name).collect()
+    }
+
     #[test]
     fn tables_that_do_not_fit_together_wait() {
-        let [events, gaps, findings, traces] =
-            ["events", "gaps", "findings", "traces"].map(|name| Schema::named(name).expect("a table"));
-        let order = Order::new(&[traces, gaps, events, findings]);
+        let tables = ["traces", "gaps", "events", "ops", "findings"];
+        let order = Order::new(&tables.map(|name| Schema::named(name).expect("a table")));
         let next = || order.next().expect("a table");
-        let (first, second) = (next(), next());
-        assert_eq!([first.schema.name, second.schema.name], ["findings", "traces"]);
+        let first = next();
+        assert_eq!(names(&first), ["gaps", "findings"]);
+        assert!(first.needs_summary());
+        assert_eq!(order.state().fitting(), None);
         drop(first);
-        let (third, fourth) = (next(), next());
-        assert_eq!([third.schema.name, fourth.schema.name], ["gaps", "events"]);
+        let (second, third) = (next(), next());
+        assert_eq!((names(&second), names(&third)), (vec!["ops"], vec!["events"]));
+        assert_eq!(names(&next()), ["traces"]);
         assert!(order.next().is_none());
+    }
+
+    #[test]
+    fn tables_without_the_findings_need_no_summary() {
+        let order = Order::new(&["steps", "gaps"].map(|name| Schema::named(name).expect("a table")));
+        let turns: Vec<_> = std::iter::from_fn(|| order.next()).collect();
+        assert_eq!(turns.iter().map(names).collect::<Vec<_>>(), [["gaps"], ["steps"]]);
+        assert!(turns.iter().all(|turn| !turn.needs_summary()));
     }
 
     #[test]
     fn every_table_has_its_turn() {
         let order = Order::new(&TABLES);
-        let work = || std::iter::from_fn(|| order.next().map(|turn| turn.schema.name)).collect::<Vec<_>>();
+        let work =
+            || std::iter::from_fn(|| order.next().map(|turn| names(&turn))).flatten().collect::<Vec<_>>();
         let mut names = thread::scope(|scope| {
             let other = scope.spawn(work);
             let own = work();

@@ -36,7 +36,7 @@ impl Open {
         self.opened.borrow_dependent().len()
     }
 
-    pub(super) fn read(&self, column: usize, rows: Range<usize>) -> Data {
+    pub(super) fn read(&self, column: usize, rows: Range<usize>) -> Data<'_> {
         self.opened.borrow_dependent().read(column, rows)
     }
 }
