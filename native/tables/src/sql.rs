@@ -12,6 +12,7 @@
 
 mod cached;
 mod cells;
+mod damage;
 mod functions;
 mod library;
 mod mistakes;
@@ -34,6 +35,7 @@ use datafusion::execution::context::{SQLOptions, SessionConfig, SessionContext};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use kinetoscope_core::schema::{Schema, TABLES};
+use std::path::PathBuf;
 use std::sync::Arc;
 use table::TraceTable;
 use tokio::runtime::Runtime;
@@ -45,6 +47,8 @@ pub use views::VIEWS;
 pub struct Session {
     context: SessionContext,
     runtime: Runtime,
+    /// The folder of the data set.
+    folder: Option<PathBuf>,
 }
 
 /// The result of a query.
@@ -81,7 +85,10 @@ impl Session {
     /// # Errors
     /// Returns [`Error::Query`] if its files cannot be listed.
     pub fn of_dataset(dataset: &Dataset, memory_limit: Option<usize>) -> Result<Session, Error> {
-        let session = Session::new(memory_limit)?;
+        let mut session = Session::new(memory_limit)?;
+        if let Place::Folder(folder) = dataset.place() {
+            session.folder = Some(folder.clone());
+        }
         for schema in TABLES {
             if dataset.has(schema)? {
                 session.add_files(dataset, schema)?;
@@ -99,7 +106,8 @@ impl Session {
         }
         let environment = environment.build_arc().map_err(|error| plain(&error))?;
         let runtime = Runtime::new().map_err(|error| Error::Query(error.to_string()))?;
-        let session = Session { context: SessionContext::new_with_config_rt(config, environment), runtime };
+        let context = SessionContext::new_with_config_rt(config, environment);
+        let session = Session { context, runtime, folder: None };
         functions::register(&session.context);
         Ok(session)
     }
@@ -153,7 +161,15 @@ impl Session {
     pub fn run(&self, sql: &str) -> Result<Answer, Error> {
         // COPY and INSERT would write files.
         let options = SQLOptions::new().with_allow_dml(false);
-        self.execute(sql, options).map_err(|error| mistakes::explain(&error, &self.names()))
+        self.execute(sql, options)
+            .map_err(|error| self.damage(&error).unwrap_or_else(|| mistakes::explain(&error, &self.names())))
+    }
+
+    /// Returns the error with the name of the file, if a file of the data set is damaged.
+    fn damage(&self, error: &DataFusionError) -> Option<Error> {
+        let DataFusionError::ParquetError(reason) = error.find_root() else { return None };
+        let path = damage::damaged(self.folder.as_deref()?)?;
+        Some(Error::Query(format!("{}: {reason}", path.display())))
     }
 
     /// The names of tables, views, columns and functions.

@@ -203,7 +203,10 @@ fn a_mistake_is_explained_with_the_nearest_name() {
         ("SELECT 1 FROM evnts", "there is no table \"evnts\"; did you mean `events`"),
         ("SELECT busy_n(ts_ns, dur_ns) FROM kernels", "busy_ns"),
         ("SELEC 1", "SELEC"),
-        ("SELECT sum(name) FROM events", "sum"),
+        (
+            "SELECT sum(name) FROM events",
+            "no function matches the given name and argument types 'sum(Utf8View)'",
+        ),
         ("", "No SQL statements"),
         ("SELECT 1; SELECT 2", "single SQL statement"),
     ] {
@@ -228,6 +231,20 @@ fn queries_write_no_files() {
         session.run(&sql).expect_err("it is refused");
     }
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+}
+
+#[test]
+fn a_damaged_file_of_a_data_set_is_named() {
+    let folder = tempdir().expect("a folder");
+    let dataset = Dataset::create(folder.path()).expect("a data set");
+    dataset.write(&file("torch/cuda/steps/trace.json.gz"), &TABLES, THREADS).expect("files");
+    let path = folder.path().join("kernels/run_id=run/rank=0/part-0.parquet");
+    let bytes = fs::read(&path).expect("a file");
+    fs::write(&path, &bytes[..bytes.len() / 2]).expect("a file");
+    let session = Session::of_dataset(&dataset, None).expect("a session");
+    let error = session.run("SELECT count(*) FROM kernels").expect_err("a cut file").to_string();
+    assert!(error.starts_with(&path.display().to_string()), "{error}");
+    session.run("SELECT count(*) FROM steps").expect("another table");
 }
 
 #[test]

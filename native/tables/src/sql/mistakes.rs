@@ -37,7 +37,7 @@ pub(super) fn explain(error: &DataFusionError, names: &[String]) -> Error {
             None if OF_TRACES.iter().any(|name| message.contains(&format!("'{name}'"))) => {
                 format!("{}: functions about events need traces, not a data set", first_sentence(message))
             }
-            None => message.clone(),
+            None => without_signatures(message),
         },
         DataFusionError::SQL(error, _) => error.to_string(),
         DataFusionError::ResourcesExhausted(message) => {
@@ -53,6 +53,14 @@ const OF_TRACES: [&str; 3] = ["ancestors", "launch_of", "step_of"];
 
 fn is_known(table: &str) -> bool {
     Schema::named(table).is_some() || VIEWS.iter().any(|view| view.0 == table)
+}
+
+/// Leaves out why each signature of a function does not match.
+fn without_signatures(message: &str) -> String {
+    match message.split_once("No function matches") {
+        Some((_, rest)) => format!("no function matches{}", first_sentence(rest)),
+        None => message.to_owned(),
+    }
 }
 
 fn first_sentence(message: &str) -> &str {
