@@ -15,6 +15,7 @@ mod arguments;
 mod collectives;
 mod column;
 mod counters;
+mod distinct;
 mod events;
 mod gaps;
 mod kernels;
@@ -111,7 +112,7 @@ impl Schema {
         (self.source)(trace, &Wanted(columns.iter().map(|&column| fields[column].name).collect()))
     }
 
-    /// Whether the table is a part of the summary: [`open_of`](Self::open_of) saves to compute it again.
+    /// Whether the table is a part of the summary, so that [`open_of`](Self::open_of) does not compute it again.
     pub fn is_of_summary(&self) -> bool {
         self.of_summary.is_some()
     }

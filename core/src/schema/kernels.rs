@@ -3,13 +3,13 @@
 use super::Schema;
 use super::arguments::{REGISTERS, SHARED, WARPS, dimensions};
 use super::column::{Column, Wanted, device, fields, number, opened, since, stream};
+use super::distinct::{Distinct, address};
 use super::steps::StepOf;
 use crate::analysis::device::attributes::{annotation, occupancy_limit};
 use crate::analysis::device::device_time::{Class, Classes};
 use crate::analysis::device::kernel_keys::{KernelsBy, Keys, activity_name};
 use crate::analysis::device::kernel_rows::Work;
 use crate::analysis::device::names::short_name;
-use crate::index::Index;
 use crate::kernel_rules::KernelCategory;
 use crate::table::events::{Row, Table};
 use crate::table::layout::{Key, Place};
@@ -39,38 +39,17 @@ struct Rules {
     uses_tensor_cores: bool,
 }
 
-/// A value of each row. It is computed once for rows with the same key: many kernels have few names and few grids.
-struct Distinct<T> {
-    values: Vec<T>,
-    of: Vec<u32>,
-}
-
-impl<T> Distinct<T> {
-    fn new(rows: &[Row], mut key: impl FnMut(Row) -> (i64, i64), value: impl Fn(Row) -> T) -> Distinct<T> {
-        let (mut known, mut values) = (Index::default(), Vec::new());
-        let of = rows.iter().map(|&row| {
-            let at = known.of(key(row), values.len() as u32);
-            if at as usize == values.len() {
-                values.push(value(row));
-            }
-            at
-        });
-        Distinct { of: of.collect(), values }
-    }
-
-    fn get(&self, at: usize) -> &T {
-        &self.values[self.of[at] as usize]
-    }
-}
-
 /// The name of an activity.
 struct Name {
     full: String,
     short: String,
 }
 
-/// The grid and the block of a kernel.
-type Shape = [Option<[i64; 3]>; 2];
+/// The dimensions of a kernel, in x, y and z.
+struct Shape {
+    grid: Option<[i64; 3]>,
+    block: Option<[i64; 3]>,
+}
 
 struct Kernels<'t> {
     trace: &'t Trace,
@@ -111,11 +90,6 @@ impl<'t> Kernels<'t> {
     fn argument(&self, at: usize, key: &str) -> Option<i64> {
         self.table().field_named(self.rows[at], Place::Args, key)?.as_i64()
     }
-
-    /// Returns a dimension of the grid, 0, or of a block, 1.
-    fn dimension(&self, at: usize, of: usize, dimension: usize) -> Option<i64> {
-        Some(self.shapes.get(at)[of]?[dimension])
-    }
 }
 
 fn names(trace: &Trace, rows: &[Row]) -> Distinct<Name> {
@@ -124,15 +98,14 @@ fn names(trace: &Trace, rows: &[Row]) -> Distinct<Name> {
         let full = activity_name(trace, row);
         Name { short: short_name(&full), full }
     };
-    Distinct::new(rows, |row| (i64::from(keys.name_key(row)), 0), name)
+    Distinct::new(rows.iter().copied(), |row| (i64::from(keys.name_key(row)), 0), name)
 }
 
 fn shapes(table: &Table, rows: &[Row]) -> Distinct<Shape> {
-    // Equal strings of a trace are stored once, so the address identifies the text.
-    let text = |row, key| table.field(row, key).and_then(|value| value.as_json());
-    let address = |row, key| text(row, key).map_or(0, |text| text.as_ptr() as i64);
-    let shape = |row| [Key::Grid, Key::Block].map(|key| dimensions(table.field(row, key)?));
-    Distinct::new(rows, |row| (address(row, Key::Grid), address(row, Key::Block)), shape)
+    let text = |row, key| address(table.field(row, key).and_then(|value| value.as_json()));
+    let of = |row, key| dimensions(table.field(row, key)?);
+    let shape = |row| Shape { grid: of(row, Key::Grid), block: of(row, Key::Block) };
+    Distinct::new(rows.iter().copied(), |row| (text(row, Key::Grid), text(row, Key::Block)), shape)
 }
 
 /// A column of the table.
@@ -196,27 +169,27 @@ impl<'t> Kernels<'t> {
         )
         .optional(),
         Of::int("grid_x", "Blocks of the grid in the first dimension.", |all, at| {
-            all.dimension(at, 0, 0)
+            Some(all.shapes.get(at).grid?[0])
         })
         .optional(),
         Of::int("grid_y", "Blocks of the grid in the second dimension.", |all, at| {
-            all.dimension(at, 0, 1)
+            Some(all.shapes.get(at).grid?[1])
         })
         .optional(),
         Of::int("grid_z", "Blocks of the grid in the third dimension.", |all, at| {
-            all.dimension(at, 0, 2)
+            Some(all.shapes.get(at).grid?[2])
         })
         .optional(),
         Of::int("block_x", "Threads of a block in the first dimension.", |all, at| {
-            all.dimension(at, 1, 0)
+            Some(all.shapes.get(at).block?[0])
         })
         .optional(),
         Of::int("block_y", "Threads of a block in the second dimension.", |all, at| {
-            all.dimension(at, 1, 1)
+            Some(all.shapes.get(at).block?[1])
         })
         .optional(),
         Of::int("block_z", "Threads of a block in the third dimension.", |all, at| {
-            all.dimension(at, 1, 2)
+            Some(all.shapes.get(at).block?[2])
         })
         .optional(),
         Of::int("registers", "Registers per thread.", |all, at| all.argument(at, REGISTERS))

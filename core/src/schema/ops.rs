@@ -2,12 +2,12 @@
 
 use super::Schema;
 use super::column::{Column, Wanted, fields, number, opened, since};
+use super::distinct::{Distinct, address};
 use super::steps::StepOf;
 use crate::analysis::device::roofline::input_bytes;
 use crate::analysis::flops::Inputs;
 use crate::analysis::torch::averages::is_counted;
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
-use crate::index::Index;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::table::tracks::plain;
@@ -36,8 +36,8 @@ struct Ops<'t> {
     steps: StepOf,
     /// Device time with that of callees, by event.
     device_totals: Vec<i64>,
-    /// The size of the inputs, by event; empty unless requested.
-    input_bytes: Sizes,
+    /// The size of the inputs, by event, if it is requested.
+    input_bytes: Option<Distinct<Option<i64>>>,
 }
 
 impl<'t> Ops<'t> {
@@ -46,8 +46,7 @@ impl<'t> Ops<'t> {
         let events =
             if needs_inputs { FunctionEvents::new(trace) } else { FunctionEvents::without_inputs(trace) };
         let device_totals = events.device_totals_ns();
-        let input_bytes =
-            if wanted.any(&["input_bytes"]) { Sizes::new(trace, &events) } else { Sizes::default() };
+        let input_bytes = wanted.any(&["input_bytes"]).then(|| sizes(trace, &events));
         let (all, steps) = (events.events().collect(), StepOf::new(&trace.table));
         Ops { trace, events, all, steps, device_totals, input_bytes }
     }
@@ -71,33 +70,15 @@ impl<'t> Ops<'t> {
     }
 }
 
-/// The sizes of the input tensors: each distinct one, and which of them an event has.
-#[derive(Default)]
-struct Sizes {
-    distinct: Vec<Option<i64>>,
-    of: Vec<u32>,
-}
-
-impl Sizes {
-    fn new(trace: &Trace, events: &FunctionEvents) -> Sizes {
-        let (mut known, mut distinct) = (Index::default(), Vec::new());
-        let of = events.events().map(|event| {
-            let text = |key| trace.table.field(events.row(event), key).and_then(|value| value.as_json());
-            let (dims, types) = (text(Key::InputDims), text(Key::InputType));
-            // Equal strings of a trace are stored once, so the address identifies the text.
-            let address = |text: Option<&str>| text.map_or(0, |text| text.as_ptr() as i64);
-            let at = known.of((address(dims), address(types)), distinct.len() as u32);
-            if at as usize == distinct.len() {
-                distinct.push(dims.map(|dims| input_bytes(&Inputs::parse(Some(dims), types, None))));
-            }
-            at
-        });
-        Sizes { of: of.collect(), distinct }
-    }
-
-    fn get(&self, at: usize) -> Option<i64> {
-        self.distinct[self.of[at] as usize]
-    }
+/// Returns the sizes of the input tensors.
+fn sizes(trace: &Trace, events: &FunctionEvents) -> Distinct<Option<i64>> {
+    let text = |event, key| trace.table.field(events.row(event), key).and_then(|value| value.as_json());
+    let key = |event| (address(text(event, Key::InputDims)), address(text(event, Key::InputType)));
+    let size = |event| {
+        let dims = text(event, Key::InputDims)?;
+        Some(input_bytes(&Inputs::parse(Some(dims), text(event, Key::InputType), None)))
+    };
+    Distinct::new(events.events(), key, size)
 }
 
 /// A column of the table.
@@ -202,8 +183,10 @@ impl<'t> Ops<'t> {
             "Estimated floating point operations, by PyTorch's formulas; 0 unless recorded.",
             |all, at| Some(all.events.flops(all.all[at])),
         ),
-        Of::int("input_bytes", "The size of the input tensors.", |all, at| all.input_bytes.get(at))
-            .optional(),
+        Of::int("input_bytes", "The size of the input tensors.", |all, at| {
+            *all.input_bytes.as_ref()?.get(at)
+        })
+        .optional(),
         Of::label("input_shapes", "The shapes of the inputs, as Python writes them.", |all, at| {
             Some(all.events.input_shapes(all.all[at]).into())
         }),
