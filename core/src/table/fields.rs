@@ -6,6 +6,7 @@ use super::column::Column;
 use super::layout::{Field, FieldType};
 use crate::index::Index;
 use crate::names::{NameId, Names};
+use alloc::format;
 use alloc::vec::Vec;
 
 /// A value of an event's field.
@@ -50,10 +51,12 @@ impl<'a> Value<'a> {
     pub fn as_f64(&self) -> Option<f64> {
         match *self {
             Value::Int(n) => Some(n as f64),
-            Value::Decimal { digits, decimals } => {
+            // Both numbers are exact, so that the quotient is rounded once.
+            Value::Decimal { digits, decimals } if digits.unsigned_abs() <= 1 << 53 && decimals <= 22 => {
                 let scale = (0..decimals).fold(1.0, |scale: f64, _| scale * 10.0);
                 Some(digits as f64 / scale)
             }
+            Value::Decimal { digits, decimals } => format!("{digits}e-{decimals}").parse().ok(),
             Value::Text(text) | Value::Number(text) => text.trim().parse().ok(),
             _ => None,
         }
@@ -339,6 +342,18 @@ pub(crate) fn read<'a>(bytes: &mut &[u8], field_type: FieldType, names: &'a Name
 mod tests {
     use super::*;
     use crate::table::layout::Place;
+
+    #[test]
+    fn decimals_are_the_nearest_numbers() {
+        for (digits, decimals, number) in [
+            (9_271_428_571_428_571, 14, 92.714_285_714_285_71),
+            (-1_234_567, 6, -1.234_567),
+            (i64::MAX, 1, 922_337_203_685_477_580.7),
+            (5, 40, 5e-40),
+        ] {
+            assert_eq!(Value::Decimal { digits, decimals }.as_f64(), Some(number));
+        }
+    }
 
     #[test]
     fn varints_of_any_length_round_trip() {

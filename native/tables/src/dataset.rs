@@ -1,8 +1,8 @@
 //! A data set: the tables of traces as Parquet files, in a folder or, with the feature `cloud`, in an object store.
 //!
 //! A table has a folder, and in it a file for each trace: `events/run_id=a/rank=0/part-0.parquet`. `kinetoscope.json` has the
-//! version of the schema. While the files of a trace are written, `_unfinished` has a file with its name, so that a data set of
-//! which a part is missing is refused. A trace that is written again replaces the one of the same run and rank.
+//! version of the schema. While tables of a trace are written, `_unfinished` has a file with its name and the tables, so that a data
+//! set of which a part is missing is refused. A trace that is written again replaces the one of the same run and rank.
 //!
 //! What must change together: the names in this module, those in `spark`, and the page about SQL of the documentation.
 
@@ -14,10 +14,11 @@ use crate::error::Error;
 use crate::place::Place;
 use kinetoscope_core::analysis::overview::summary::summary_by;
 use kinetoscope_core::queries::Join;
-use kinetoscope_core::schema::{Schema, VERSION};
+use kinetoscope_core::schema::{Schema, TABLES, VERSION};
 use order::{Order, Turn};
 use parquet_file::write_table;
 use serde_json::{Value, json};
+use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -65,10 +66,12 @@ impl Dataset {
         let place = Place::of(folder)?;
         place.create()?;
         if place.read(MANIFEST)?.is_none() {
-            if !place.names_in("")?.is_empty() {
+            // Other processes can be creating the same data set.
+            if !place.names_in("")?.iter().all(|name| is_own(name)) {
                 return Err(Error::NotADataset(place.name()));
             }
-            place.write(MANIFEST, &format!("{}\n", json!({ "schema_version": VERSION })))?;
+            let manifest = format!("{}\n", json!({ "schema_version": VERSION }));
+            place.add(MANIFEST, |path| fs::write(path, &manifest).map_err(Error::io(path)))?;
         }
         Dataset::of(place)
     }
@@ -132,10 +135,28 @@ impl Dataset {
     /// Returns [`Error::Io`], [`Error::Place`] or [`Error::Format`]. The data set is then incomplete.
     pub fn write(&self, of: &RankTrace, tables: &[&'static Schema], join: Join) -> Result<Written, Error> {
         let mark = format!("{UNFINISHED}/{}", partition(of, ","));
-        self.place.write(&mark, "")?;
+        let others = self.begin(&mark, tables)?;
         let written = self.write_tables(of, tables, join)?;
-        self.place.remove(&mark)?;
+        if others.is_empty() {
+            self.place.remove(&mark)?;
+        } else {
+            self.place.write(&mark, &others.join("\n"))?;
+        }
         Ok(written)
+    }
+
+    /// Marks tables of a trace as begun. Returns the others that an export began which was interrupted.
+    fn begin(&self, mark: &str, tables: &[&'static Schema]) -> Result<Vec<String>, Error> {
+        let names: Vec<String> = tables.iter().map(|schema| schema.name.to_owned()).collect();
+        let mut others: Vec<String> = match self.place.read(mark)? {
+            None => Vec::new(),
+            // A mark whose names were not written is of every table.
+            Some(text) if text.trim().is_empty() => TABLES.map(|schema| schema.name.to_owned()).to_vec(),
+            Some(text) => text.lines().map(str::to_owned).collect(),
+        };
+        others.retain(|name| !names.contains(name));
+        self.place.write(mark, &[&others[..], &names].concat().join("\n"))?;
+        Ok(others)
     }
 
     fn write_tables(&self, of: &RankTrace, tables: &[&'static Schema], join: Join) -> Result<Written, Error> {
@@ -172,6 +193,11 @@ impl Dataset {
         }
         Ok(written)
     }
+}
+
+/// Whether a file or folder belongs to a data set.
+fn is_own(name: &str) -> bool {
+    name == UNFINISHED || name.trim_start_matches('.').starts_with(MANIFEST) || Schema::named(name).is_some()
 }
 
 /// The part of a trace: its run and its rank.

@@ -5,6 +5,7 @@ pub(crate) mod store;
 
 use crate::error::Error;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,6 +17,9 @@ pub(crate) enum Place {
     #[cfg(feature = "cloud")]
     Store(store::Store),
 }
+
+/// How often a file is written to a folder that other processes remove.
+const ATTEMPTS: usize = 100;
 
 impl Place {
     /// Returns the place of a path, or of an address such as `s3://bucket/tables`.
@@ -72,10 +76,16 @@ impl Place {
         match self {
             Place::Folder(folder) => {
                 let path = folder.join(name);
-                if let Some(above) = path.parent() {
+                let above = path.parent().unwrap_or(folder);
+                // Another process can remove the folder before the file is in it.
+                for _ in 0..ATTEMPTS {
                     fs::create_dir_all(above).map_err(Error::io(above))?;
+                    match fs::write(&path, text) {
+                        Err(error) if error.kind() == ErrorKind::NotFound => {}
+                        result => return result.map_err(Error::io(path)),
+                    }
                 }
-                fs::write(&path, text).map_err(Error::io(path))
+                Err(Error::Io(path, ErrorKind::NotFound.into()))
             }
             #[cfg(feature = "cloud")]
             Place::Store(store) => store.write(name, text),
@@ -87,7 +97,11 @@ impl Place {
         match self {
             Place::Folder(folder) => {
                 let path = folder.join(name);
-                fs::remove_file(&path).map_err(Error::io(&path))?;
+                match fs::remove_file(&path) {
+                    // Another process that writes the same part has removed it.
+                    Err(error) if error.kind() == ErrorKind::NotFound => {}
+                    result => result.map_err(Error::io(&path))?,
+                }
                 // Other processes can be writing files there.
                 let _ = path.parent().map(fs::remove_dir);
                 Ok(())

@@ -83,10 +83,13 @@ impl Session {
     /// [`of_traces`](Self::of_traces).
     ///
     /// # Errors
-    /// Returns [`Error::Query`] if its files cannot be listed.
+    /// Returns [`Error::Query`] if its files cannot be listed, or one is empty.
     pub fn of_dataset(dataset: &Dataset, memory_limit: Option<usize>) -> Result<Session, Error> {
         let mut session = Session::new(memory_limit)?;
         if let Place::Folder(folder) = dataset.place() {
+            if let Some(path) = damage::empty(folder) {
+                return Err(Error::Query(format!("{}: the file is empty", path.display())));
+            }
             session.folder = Some(folder.clone());
         }
         for schema in TABLES {

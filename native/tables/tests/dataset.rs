@@ -15,6 +15,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::thread;
 use tempfile::{TempDir, tempdir};
 
 fn folder() -> TempDir {
@@ -216,6 +217,42 @@ fn a_data_set_that_lacks_a_part_is_refused() {
     assert!(message.contains("run_id=run/rank=1 was begun and not finished"), "{message}");
     // The export of the rank that was interrupted makes it complete.
     dataset.write(&trace(GPU, "run", 1), &TABLES, THREADS).expect("files");
+    Dataset::open(folder.path()).expect("a complete data set");
+}
+
+#[test]
+fn an_export_of_other_tables_does_not_complete_an_interrupted_one() {
+    let folder = folder();
+    let dataset = Dataset::create(folder.path()).expect("a data set");
+    let table = |name| Schema::named(name).expect("a table");
+    // In the way of the export of two tables.
+    fs::write(folder.path().join("kernels"), "in the way").expect("a file");
+    let of = trace(GPU, "run", 0);
+    dataset.write(&of, &[table("steps"), table("kernels")], THREADS).expect_err("a failure");
+    fs::remove_file(folder.path().join("kernels")).expect("a file");
+    dataset.write(&of, &[table("traces")], THREADS).expect("a file");
+    dataset.write(&of, &[table("steps")], THREADS).expect("a file");
+    assert!(matches!(Dataset::open(folder.path()), Err(Error::Unfinished { .. })));
+    dataset.write(&of, &[table("kernels")], THREADS).expect("a file");
+    Dataset::open(folder.path()).expect("a complete data set");
+}
+
+#[test]
+fn processes_can_create_one_data_set_at_the_same_time() {
+    let folder = folder();
+    for name in ["_unfinished", "events", ".kinetoscope.json.1-2.tmp"] {
+        fs::create_dir(folder.path().join(name)).expect("a folder");
+    }
+    Dataset::create(folder.path()).expect("a data set");
+    let of = trace(GPU, "run", 0);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let dataset = Dataset::create(folder.path()).expect("the same data set");
+                dataset.write(&of, &TABLES, Join::SEQUENTIAL).expect("files");
+            });
+        }
+    });
     Dataset::open(folder.path()).expect("a complete data set");
 }
 

@@ -245,6 +245,9 @@ fn a_damaged_file_of_a_data_set_is_named() {
     let error = session.run("SELECT count(*) FROM kernels").expect_err("a cut file").to_string();
     assert!(error.starts_with(&path.display().to_string()), "{error}");
     session.run("SELECT count(*) FROM steps").expect("another table");
+    fs::write(&path, "").expect("a file");
+    let error = Session::of_dataset(&dataset, None).err().expect("an empty file").to_string();
+    assert!(error.starts_with(&path.display().to_string()), "{error}");
 }
 
 #[test]

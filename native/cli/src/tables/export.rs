@@ -24,8 +24,9 @@ pub(super) fn export(form: &str, matches: &ArgMatches) -> Result<u8, Failure> {
 
 /// The tables that were chosen, or all.
 fn tables(matches: &ArgMatches) -> Vec<&'static Schema> {
-    let chosen = matches.get_many::<String>("tables");
-    chosen.map_or(TABLES.to_vec(), |names| names.filter_map(|name| Schema::named(name)).collect())
+    let Some(chosen) = matches.get_many::<String>("tables") else { return TABLES.to_vec() };
+    let chosen: Vec<&String> = chosen.collect();
+    TABLES.into_iter().filter(|schema| chosen.iter().any(|name| *name == schema.name)).collect()
 }
 
 fn parquet(ranks: &Ranks, tables: &[&'static Schema], folder: &Path) -> Result<u8, Failure> {
