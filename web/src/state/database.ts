@@ -26,8 +26,13 @@ let database: Promise<Database> | undefined;
 /** The traces that the database has tables of, and these tables with their sizes. */
 let held: { of: readonly OpenTrace[]; tables: Map<TableName, number> } = { of: [], tables: new Map() };
 
+/** The end of the last query: the connection answers one at a time. */
+let last: Promise<unknown> = Promise.resolve();
+
 /** Ends the database, also during a query. The next query starts it again. */
 export function endDatabase(): void {
+  // A query of an ended database never ends.
+  last = Promise.resolve();
   void database?.then((ended) => ended.end());
   database = undefined;
   held = { of: [], tables: new Map() };
@@ -39,8 +44,15 @@ export interface Answered {
   ms: number;
 }
 
-/** Answers a query about the open traces. `onStage` receives what is done first. */
-export async function answer(sql: string, onStage: (stage: string) => void): Promise<Answered> {
+/** Answers a query about the open traces, after the queries before it. `onStage` receives what is done first. */
+export function answer(sql: string, onStage: (stage: string) => void): Promise<Answered> {
+  onStage(LABELS.running);
+  const own = last.catch(() => undefined).then(() => answerNow(sql, onStage));
+  last = own;
+  return own;
+}
+
+async function answerNow(sql: string, onStage: (stage: string) => void): Promise<Answered> {
   if (!database) onStage(LABELS.starting);
   database ??= Database.start();
   const started = await database.catch((thrown: unknown) => {

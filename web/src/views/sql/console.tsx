@@ -32,7 +32,7 @@ type State =
   | { is: "failed"; reason: string }
   | { is: "ready"; answered: Answered };
 
-/** Runs queries, one at a time. What an ended query returns is ignored. */
+/** Runs queries, one after the other. Only the last one is shown. */
 function useQueries(): { state: State; ended: number; run: (sql: string) => Promise<void>; stop: () => void } {
   const [state, setState] = useState<State>({ is: "idle" });
   const [ended, setEnded] = useState(0);
@@ -115,7 +115,7 @@ export function Console() {
   const { state, ended, run, stop } = useQueries();
   const editor = useRef<HTMLTextAreaElement>(null);
   const start = (sql: string): void => {
-    if (sql.trim() === "" || state.is === "working") return;
+    if (sql.trim() === "") return;
     setParams({ sql }, "step");
     void run(sql);
   };
@@ -150,7 +150,7 @@ export function Console() {
             onKeyDown={(event) => {
               if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
               event.preventDefault();
-              start(text);
+              if (state.is !== "working") start(text);
             }}
           />
           <div class="toolbar">
