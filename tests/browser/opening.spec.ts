@@ -73,10 +73,11 @@ test("a bad file does not prevent other files from opening", async ({ opened: pa
 });
 
 test("reading can be cancelled", async ({ opened: page }) => {
-  // The file is large enough that its progress is visible.
+  // The file is large enough that it is still being read when its progress was looked at.
   const event = `{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":1},`;
   await page.evaluate((text) => {
-    const file = new File([`{"traceEvents":[`, ...Array.from({ length: 60 }, () => text.repeat(20_000))], "long.json");
+    const part = new Blob([text.repeat(20_000)]);
+    const file = new File([`{"traceEvents":[`, ...Array.from({ length: 400 }, () => part)], "long.json");
     const transfer = new DataTransfer();
     transfer.items.add(file);
     document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true }));
