@@ -48,7 +48,8 @@ pub struct Written {
 }
 
 impl Written {
-    fn add(&mut self, other: Written) {
+    /// Adds what was written of other tables or traces.
+    pub fn add(&mut self, other: Written) {
         self.files += other.files;
         self.rows += other.rows;
         self.bytes += other.bytes;

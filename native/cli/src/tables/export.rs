@@ -33,11 +33,8 @@ fn parquet(ranks: &Ranks, tables: &[&'static Schema], folder: &Path) -> Result<u
     let dataset = Dataset::create(folder)?;
     let (mut traces, mut all) = (0, Written::default());
     let code = ranks.read(&mut |of| {
-        let written = dataset.write(&of, tables, THREADS)?;
+        all.add(dataset.write(&of, tables, THREADS)?);
         traces += 1;
-        all.files += written.files;
-        all.rows += written.rows;
-        all.bytes += written.bytes;
         Ok(())
     })?;
     let size = bytes(i64::try_from(all.bytes).unwrap_or(i64::MAX));
