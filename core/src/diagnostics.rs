@@ -70,7 +70,7 @@ codes! {
     StrayBytes "stray_bytes" Lost "Bytes between events are not part of any event. They were skipped.";
     NotAnObject "not_an_object" Lost "An element of traceEvents is not an object. It was skipped.";
     MissingComma "missing_comma" Repaired "A comma is missing between two elements. Both elements were read.";
-    TrailingComma "trailing_comma" Repaired "A comma precedes a closing bracket or another comma. It was ignored.";
+    TrailingComma "trailing_comma" Repaired "A comma precedes a closing bracket or another comma, or follows an opening bracket. It was ignored.";
     BareWord "bare_word" Repaired "A value is a word such as NaN, Infinity or N/A, which JSON does not allow. It was kept as a string.";
     BadNumber "bad_number" Repaired "A number is not valid JSON or exceeds the range of a 64-bit float. It was kept as a string.";
     UnescapedQuote "unescaped_quote" Repaired "A double quote inside a string is not escaped. It was kept as part of the string.";
@@ -90,19 +90,23 @@ codes! {
     NegativeDuration "negative_duration" Repaired "A duration is negative. It was set to 0.";
     TimeRounded "time_rounded" Repaired "A time is more precise than a nanosecond. It was rounded.";
     TimeAdjusted "time_adjusted" Repaired "A time was written as a rounded float. It was moved by at most 2 ns, so that spans nest.";
-    TimeClamped "time_clamped" Repaired "A time is out of range. It was clamped.";
+    TimeOutOfRange "time_out_of_range" Lost "A time is out of range. The event was kept without its start, or with the longest duration.";
+    UnlikelyUnit "unlikely_unit" Note "Times that are out of range look like those of another unit. Chrome traces have microseconds.";
+    Nanoseconds "nanoseconds" Note "All times are nanoseconds since 1970. They were read as such. Chrome traces have microseconds.";
     DurationShortened "duration_shortened" Repaired "All durations together exceed the range of their sum. This one was shortened.";
     SizeClamped "size_clamped" Repaired "A size exceeds 1 PiB. It counts as 1 PiB in sums.";
     UnmatchedBegin "unmatched_begin" Repaired "A begin event has no end event. It ends with the span around it or with its track, and is marked as incomplete.";
     UnmatchedEnd "unmatched_end" Repaired "An end event has no begin event. It was kept and marked as incomplete.";
     MismatchedEnd "mismatched_end" Repaired "The name of an end event differs from those of all open begin events. It was matched to the innermost one.";
     UnmatchedAsync "unmatched_async" Repaired "An asynchronous begin or end event has no partner. It was kept and marked as incomplete.";
+    AmbiguousAsync "ambiguous_async" Lost "An asynchronous end event fits several begin events, and nothing tells them apart. It was matched to the latest one.";
     UnmatchedFlow "unmatched_flow" Note "A flow event has no partner. It was kept without a link.";
     OverlappingSpans "overlapping_spans" Note "Spans of one track overlap without nesting. They were placed on extra lanes of the track.";
     NotRecorded "not_recorded" Note "Events refer to a kind of activity that the trace has none of. It was not recorded, or a filter left it out. The example is the category of each.";
     KernelWithoutLaunch "kernel_without_launch" Note "A GPU activity has no runtime or driver call with its correlation id. It was kept without a launch.";
     LaunchWithoutKernel "launch_without_kernel" Note "A launch call has no GPU activity with its correlation id. It was kept without a link.";
-    AmbiguousCorrelation "ambiguous_correlation" Note "Several runtime or driver calls have the same correlation id. The first one is used.";
+    RepeatedId "repeated_id" Note "Several calls or operators have the id of a GPU activity. It was linked by its process, its external id and its time.";
+    AmbiguousLink "ambiguous_link" Lost "Several calls or operators have the id of a GPU activity, and nothing tells them apart. The link is a guess.";
     NegativeCorrelation "negative_correlation" Lost "An event has a negative linked correlation id. It counts as not linked. PyTorch rejects such results.";
     NoForwardThread "no_forward_thread" Lost "A backward function has no forward thread id. It has no stack. PyTorch rejects such results.";
     NoStartRecord "no_start_record" Lost "The start of profiling was not recorded locally. Times count from the earliest record. PyTorch rejects such records.";
@@ -174,6 +178,12 @@ impl Diagnostics {
                 self.findings.insert(at, Finding { code, count, first_offset: offset, example });
             }
         }
+    }
+
+    /// Removes a diagnostic.
+    pub(crate) fn take(&mut self, code: Code) -> Option<Finding> {
+        let at = self.findings.binary_search_by_key(&code, |f| f.code).ok()?;
+        Some(self.findings.remove(at))
     }
 
     /// All diagnostics, one per code.

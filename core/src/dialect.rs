@@ -9,6 +9,7 @@ pub(crate) mod hidden;
 pub(crate) mod kineto_events;
 mod legacy_records;
 mod metadata;
+pub(crate) mod nanoseconds;
 mod placing;
 
 use crate::diagnostics::Diagnostics;
@@ -18,7 +19,10 @@ use crate::table::metadata::Source;
 /// Applies the dialect of the table's source.
 pub(crate) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
     match table.metadata.source {
-        Source::Chrome => ascend::apply(table),
+        Source::Chrome => {
+            nanoseconds::apply(table, diagnostics);
+            ascend::apply(table);
+        }
         Source::LegacyRecords => legacy_records::apply(table, diagnostics),
         Source::KinetoEvents => kineto_events::apply(table, diagnostics),
         Source::ExecutionTrace => execution_trace::apply(table),

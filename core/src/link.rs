@@ -1,7 +1,7 @@
 //! Causal links: launch call → device work, operator → launch call, forward operator → backward operator.
 //!
-//! - A launch call and its device work share `correlation`. If several calls have the same id, the first one is used.
-//! - A launch call belongs to the operator of its `External id`, unless that is the call's own correlation id (files
+//! - A launch call and its device work share `correlation`. [`repeated`] chooses among several calls with the same id.
+//! - A launch call belongs to the operator of its `External id`, in its process if that has one, unless that is the call's own correlation id (files
 //!   before 2024 wrote it into calls without an operator) and the operator does not contain the call. Without an
 //!   `External id`, it belongs to the innermost operator that contains the call on its lane.
 //! - Device work without a launch call belongs to the operator of its `External id`.
@@ -11,9 +11,12 @@
 //!   belongs to the innermost forward operator with its sequence number, if one thread ran all forward operators.
 
 mod absent;
+mod processes;
+mod repeated;
 mod search;
 
 use self::absent::{Activity, count_absent};
+use self::repeated::{Repeated, resolve};
 use self::search::lower_bound;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::join::Join;
@@ -76,9 +79,17 @@ impl ById {
     }
 
     fn of(&self, id: i64) -> &[(i64, Row)] {
+        &self.0[self.range(id)]
+    }
+
+    fn range(&self, id: i64) -> Range<usize> {
         let start = lower_bound(self.0.len(), |at| self.0[at].0, id);
         let length = self.0[start..].iter().take_while(|&&(other, _)| other == id).count();
-        &self.0[start..start + length]
+        start..start + length
+    }
+
+    fn has_repeats(&self) -> bool {
+        self.0.windows(2).any(|pair| pair[0].0 == pair[1].0 && pair[0].0 != 0)
     }
 
     fn first(&self, id: i64) -> Option<Row> {
@@ -141,7 +152,7 @@ pub(crate) fn link(
     let idle = if work.is_empty() {
         launches(table, &calls).filter(|_| is_chrome).collect()
     } else {
-        let owner = Owners { table, tree, ops, positions: positions(table, tree) };
+        let owner = Owners::new(table, tree, (&calls, ops), &work);
         link_device(&owner, &work, &calls, &mut links, diagnostics, join)
     };
     count_absent(&Activity { table, links: &links, calls: &calls.0, work: &work }, idle, diagnostics);
@@ -179,9 +190,7 @@ fn link_device(
     let orphans = work.len() - launched.len();
     diagnostics.record_many(Code::KernelWithoutLaunch, orphans as u64, None, b"");
     sort_by_key(&mut launched, |&row| (i64::from(row), 0));
-    let twice = calls.0.windows(2).filter(|w| w[0].0 == w[1].0 && w[0].0 != 0);
-    let twice = twice.filter(|w| launched.binary_search(&w[0].1).is_ok()).count();
-    diagnostics.record_many(Code::AmbiguousCorrelation, twice as u64, None, b"");
+    owner.record_repeated(diagnostics);
     launches(table, calls).filter(|row| launched.binary_search(row).is_err()).collect()
 }
 
@@ -204,14 +213,44 @@ struct Owners<'a> {
     tree: &'a Tree,
     ops: ById,
     positions: Vec<(Row, Position)>,
+    /// Work whose correlation id several calls have.
+    of_calls: Repeated,
+    /// Work without a call whose external id several operators have.
+    of_ops: Repeated,
 }
 
-impl Owners<'_> {
+impl<'a> Owners<'a> {
+    fn new(
+        table: &'a Table,
+        tree: &'a Tree,
+        (calls, ops): (&ById, ById),
+        work: &[(Option<i64>, Row)],
+    ) -> Self {
+        let own = |&(id, row): &(Option<i64>, Row)| Some((id.filter(|&id| id != 0)?, row));
+        let of_calls = resolve(table, calls, work.iter().filter_map(own).collect());
+        let without = work.iter().filter(|work| own(work).is_none_or(|(id, _)| calls.first(id).is_none()));
+        let external = without.filter_map(|&(_, row)| Some((external_of_work(table, row)?, row)));
+        let of_ops = resolve(table, &ops, external.collect());
+        Owners { table, tree, ops, positions: positions(table, tree), of_calls, of_ops }
+    }
+
+    /// Counts the work that was linked by more than its id.
+    fn record_repeated(&self, diagnostics: &mut Diagnostics) {
+        for Repeated { chosen, undecided } in [&self.of_calls, &self.of_ops] {
+            let example = |row: Option<Row>| row.map_or("", |row| self.table.name(row)).as_bytes();
+            let first = example(chosen.first().map(|pair| pair.0));
+            diagnostics.record_many(Code::RepeatedId, chosen.len() as u64, None, first);
+            let first = example(undecided.first().copied());
+            diagnostics.record_many(Code::AmbiguousLink, undecided.len() as u64, None, first);
+        }
+    }
+
     /// Links device work to launch calls and operators.
     fn of_all(&self, work: &[(Option<i64>, Row)], calls: &ById) -> Links {
         let mut links = Links::default();
         for &(correlation, row) in work {
-            let launch = correlation.filter(|&id| id != 0).and_then(|id| calls.first(id));
+            let first = || correlation.filter(|&id| id != 0).and_then(|id| calls.first(id));
+            let launch = find(&self.of_calls.chosen, row).or_else(first);
             links.launch_of.extend(launch.map(|call| (row, call)));
             let op = launch.and_then(|call| self.of_call(call)).or_else(|| self.of_work(row));
             links.op_of.extend(op.map(|op| (row, op)));
@@ -229,7 +268,18 @@ impl Owners<'_> {
         };
         let own = external.is_some() && external == self.table.int(call, Key::Correlation);
         let inside = named.iter().map(|&(_, op)| op).find(|&op| contains(op));
-        inside.or_else(|| named.first().filter(|_| !own).map(|&(_, op)| op)).or_else(|| self.enclosing(call))
+        inside.or_else(|| self.among(named, call).filter(|_| !own)).or_else(|| self.enclosing(call))
+    }
+
+    /// The operator of a call among those with its external id, none of which contains it: the latest of its process that began
+    /// before it, else the first.
+    fn among(&self, named: &[(i64, Row)], call: Row) -> Option<Row> {
+        let pid = |row: Row| self.table.track(row).pid;
+        let begin = |op: Row| self.table.ts(op);
+        let own = named.iter().map(|&(_, op)| op).filter(|&op| pid(op) == pid(call));
+        let before = own.clone().filter(|&op| begin(op) <= begin(call));
+        let latest = before.min_by_key(|&op| (core::cmp::Reverse(begin(op)), op));
+        latest.or_else(|| own.clone().next()).or_else(|| named.first().map(|&(_, op)| op))
     }
 
     fn enclosing(&self, call: Row) -> Option<Row> {
@@ -240,10 +290,15 @@ impl Owners<'_> {
     }
 
     fn of_work(&self, row: Row) -> Option<Row> {
-        let external = self.table.int(row, Key::ExternalId).filter(|&id| id > 0)?;
-        let own = self.table.int(row, Key::Correlation) == Some(external);
-        if own { None } else { self.ops.first(external) }
+        let external = external_of_work(self.table, row)?;
+        find(&self.of_ops.chosen, row).or_else(|| self.ops.first(external))
     }
+}
+
+/// The external id of device work, if it is not the correlation id of its call.
+fn external_of_work(table: &Table, row: Row) -> Option<i64> {
+    let external = table.int(row, Key::ExternalId).filter(|&id| id > 0)?;
+    (table.int(row, Key::Correlation) != Some(external)).then_some(external)
 }
 
 /// The operators of every track, indexed by start time.

@@ -9,19 +9,23 @@
 //! 5. An end without an open begin is kept and marked incomplete.
 //! 6. A begin without an end lasts to the last `B` or `E` of its track, marked incomplete.
 //!
-//! Asynchronous events (`b`/`e`, `S`/`F`) pair by category and id, and by name if the end has one, innermost first.
-//! Flow ends (`f`, `t`) pair with the last start (`s`) of their category and id; one start may have many ends.
+//! Asynchronous events (`b`/`e`, `S`/`F`) and flows pair by their [`ids`]; see [`asyncs`] and [`flows`].
 
+mod asyncs;
+mod flows;
+mod ids;
 mod pairs;
 mod records;
 
 pub use pairs::Pairs;
 
+use self::asyncs::pair_asyncs;
+use self::flows::pair_flows;
+use self::ids::{Directions, Ids};
+
 use crate::diagnostics::{Code, Diagnostics};
-use crate::index::Index;
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::time;
 use alloc::vec::Vec;
@@ -30,7 +34,8 @@ use alloc::vec::Vec;
 #[derive(Default)]
 pub(crate) struct SpanPairs {
     pairs: Pairs,
-    keyed: Vec<Row>,
+    asyncs: Vec<Row>,
+    flows: Vec<Row>,
 }
 
 /// Pairs the begin and end events of spans, and sets their durations.
@@ -38,13 +43,19 @@ pub(crate) fn pair_spans(table: &mut Table, diagnostics: &mut Diagnostics) -> Sp
     let mut pairs = Pairs::default();
     if table.metadata.source == Source::LegacyRecords {
         records::pair_records(table, diagnostics, &mut pairs);
-        return SpanPairs { pairs, keyed: Vec::new() };
+        return SpanPairs { pairs, asyncs: Vec::new(), flows: Vec::new() };
     }
     let mut marks: Vec<Vec<Row>> = Vec::new();
-    let mut keyed: Vec<Row> = Vec::new();
-    let kinds: Vec<u8> = table.layouts.all().iter().map(|l| l.ph).collect();
+    let (mut asyncs, mut flows): (Vec<Row>, Vec<Row>) = Default::default();
+    let kinds: Vec<(u8, bool)> = (table.layouts.all().iter())
+        .map(|layout| (layout.ph, Directions::of(table, layout) != Directions::default()))
+        .collect();
     for row in table.rows() {
-        match kinds[table.layout_id(row).0 as usize] {
+        let (ph, is_flow) = kinds[table.layout_id(row).0 as usize];
+        if is_flow && !matches!(ph, b's' | b't' | b'f') && table.ts(row) != time::NONE {
+            flows.push(row);
+        }
+        match ph {
             b'B' | b'E' if table.ts(row) != time::NONE => {
                 let track = table.track_id(row).0 as usize;
                 if marks.len() <= track {
@@ -53,7 +64,8 @@ pub(crate) fn pair_spans(table: &mut Table, diagnostics: &mut Diagnostics) -> Sp
                 marks[track].push(row);
             }
             b'B' | b'E' => pairs.incomplete.push(row),
-            b'b' | b'e' | b'S' | b'F' | b's' | b't' | b'f' => keyed.push(row),
+            b'b' | b'e' | b'S' | b'F' => asyncs.push(row),
+            b's' | b't' | b'f' => flows.push(row),
             _ => {}
         }
     }
@@ -62,15 +74,18 @@ pub(crate) fn pair_spans(table: &mut Table, diagnostics: &mut Diagnostics) -> Sp
             TrackPairing { table, diagnostics, pairs: &mut pairs, open: Vec::new() }.run(rows);
         }
     }
-    SpanPairs { pairs, keyed }
+    SpanPairs { pairs, asyncs, flows }
 }
 
 impl SpanPairs {
     /// Pairs asynchronous events and flows, which changes no event.
     pub(crate) fn pair_rest(self, table: &Table, diagnostics: &mut Diagnostics) -> Pairs {
-        let SpanPairs { mut pairs, keyed } = self;
-        if !keyed.is_empty() {
-            pair_keyed(table, diagnostics, &mut pairs, &keyed);
+        let SpanPairs { mut pairs, mut asyncs, flows } = self;
+        if !asyncs.is_empty() || !flows.is_empty() {
+            let mut ids = Ids::new(table);
+            sort_by_key(&mut asyncs, |&row| (table.ts(row), i64::from(row)));
+            pair_asyncs(table, &mut ids, diagnostics, &mut pairs, &asyncs);
+            pair_flows(table, &mut ids, diagnostics, &mut pairs, &flows);
         }
         pairs.sort();
         pairs
@@ -169,91 +184,4 @@ impl TrackPairing<'_> {
     fn note(&mut self, code: Code, row: Row) {
         self.diagnostics.record(code, None, self.table.name(row).as_bytes());
     }
-}
-
-/// The key by which asynchronous events and flows pair: category and type of the id, then the id.
-type PairKey = (i64, i64);
-
-fn pair_key(table: &Table, row: Row) -> Option<PairKey> {
-    let layout = table.layout(row);
-    let field = layout.find(Key::Id).or_else(|| layout.find(Key::Id2))?;
-    let cat = layout.cat.map_or(u32::MAX, |cat| cat.0);
-    let kind = i64::from(cat) << 8 | i64::from(field.field_type as u8);
-    Some((kind, table.fields.raw(row.index(), field) as i64))
-}
-
-fn pair_keyed(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, rows: &[Row]) {
-    let (mut flows, mut asyncs): (Vec<Row>, Vec<Row>) =
-        rows.iter().partition(|&&row| matches!(table.ph(row), b's' | b't' | b'f'));
-    let begins = |row: Row| matches!(table.ph(row), b's' | b'b' | b'S');
-    // At the same timestamp, a start precedes its end.
-    let order = |&row: &Row| (table.ts(row), i64::from(!begins(row)));
-    sort_by_key(&mut asyncs, order);
-    pair_asyncs(table, diagnostics, pairs, &asyncs);
-    sort_by_key(&mut flows, order);
-    pair_flows(table, diagnostics, pairs, flows);
-}
-
-/// Pairs flow events, which are sorted by time: each end belongs to the last start of its key before it.
-fn pair_flows(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, flows: Vec<Row>) {
-    let mut unmatched = 0;
-    let mut keyed: Vec<(PairKey, Row)> = Vec::with_capacity(flows.len());
-    for row in flows {
-        match pair_key(table, row) {
-            Some(key) => keyed.push((key, row)),
-            None => unmatched += 1,
-        }
-    }
-    sort_by_key(&mut keyed, |k| k.0);
-    for group in keyed.chunk_by(|a, b| a.0 == b.0) {
-        let mut start: Option<(Row, bool)> = None;
-        for &(_, row) in group {
-            if table.ph(row) == b's' {
-                unmatched += u64::from(start.is_some_and(|s| !s.1));
-                start = Some((row, false));
-            } else if let Some((begin, used)) = &mut start {
-                *used = true;
-                pairs.flows.push((*begin, row));
-            } else {
-                unmatched += 1;
-            }
-        }
-        unmatched += u64::from(start.is_some_and(|s| !s.1));
-    }
-    diagnostics.record_many(Code::UnmatchedFlow, unmatched, None, b"");
-}
-
-fn pair_asyncs(table: &Table, diagnostics: &mut Diagnostics, pairs: &mut Pairs, rows: &[Row]) {
-    let mut index = Index::default();
-    let mut open: Vec<Vec<Row>> = Vec::new();
-    for &row in rows {
-        let key = pair_key(table, row);
-        if let (b'b' | b'S', Some(key)) = (table.ph(row), key) {
-            let at = index.of(key, open.len() as u32) as usize;
-            if at == open.len() {
-                open.push(Vec::new());
-            }
-            open[at].push(row);
-            continue;
-        }
-        let stack = key.and_then(|key| index.get(key)).map(|at| &mut open[at as usize]);
-        if let Some(begin) = stack.and_then(|stack| close_async(table, stack, row)) {
-            pairs.asyncs.push((begin, row));
-        } else {
-            diagnostics.record(Code::UnmatchedAsync, None, table.name(row).as_bytes());
-            pairs.incomplete.push(row);
-        }
-    }
-    let mut left: Vec<Row> = open.into_iter().flatten().collect();
-    sort_by_key(&mut left, |&row| (i64::from(row), 0));
-    for row in left {
-        diagnostics.record(Code::UnmatchedAsync, None, table.name(row).as_bytes());
-        pairs.incomplete.push(row);
-    }
-}
-
-fn close_async(table: &Table, stack: &mut Vec<Row>, end: Row) -> Option<Row> {
-    let name = table.name_id(end);
-    let at = stack.iter().rposition(|&begin| table.name_id(begin) == name || table.name(end).is_empty())?;
-    Some(stack.remove(at))
 }

@@ -10,15 +10,15 @@ use core::fmt::Write;
 /// The value of a time column if the event has no such time.
 pub const NONE: i64 = i64::MIN;
 
-/// The earliest timestamp, in ns after the table's base: about 73 years before it. Values out of range are clamped and
+/// The earliest timestamp, in ns after the table's base: about 73 years before it. Values out of range are left out and
 /// counted; see [`bounds`](crate::table::bounds) for what that guarantees.
 pub const EARLIEST: i64 = -(1 << 61);
 /// The latest timestamp, in ns after the table's base: about 146 years. See [`EARLIEST`].
 pub const LATEST: i64 = 1 << 62;
-/// The longest duration, in ns: about 104 days. See [`EARLIEST`].
+/// The longest duration, in ns: about 104 days. A longer one is shortened and counted.
 pub const LONGEST: i64 = 1 << 53;
 
-/// The result of [`parse_micros`].
+/// The result of [`parse_micros`] and [`parse_nanos`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parsed {
     /// The time in nanoseconds, saturated to the range of `i64`.
@@ -33,6 +33,16 @@ pub(crate) struct Parsed {
 ///
 /// Returns `None` if `text` is not a decimal number.
 pub(crate) fn parse_micros(text: &[u8]) -> Option<Parsed> {
+    parse(text, 3)
+}
+
+/// Does the same with nanoseconds.
+pub(crate) fn parse_nanos(text: &[u8]) -> Option<Parsed> {
+    parse(text, 0)
+}
+
+/// Parses a decimal number and multiplies it by ten to the power of `scale`.
+fn parse(text: &[u8], scale: i64) -> Option<Parsed> {
     let (negative, digits) = match text.first()? {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),
@@ -50,7 +60,7 @@ pub(crate) fn parse_micros(text: &[u8]) -> Option<Parsed> {
     if !whole.iter().chain(fraction).all(u8::is_ascii_digit) {
         return None;
     }
-    Some(shift(negative, whole, fraction, exponent + 3))
+    Some(shift(negative, whole, fraction, exponent + scale))
 }
 
 fn parse_exponent(text: Option<&[u8]>) -> Option<i64> {

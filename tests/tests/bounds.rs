@@ -1,4 +1,4 @@
-//! Out-of-range times and sizes in every kind of file: how they are clamped, and that each is counted.
+//! Out-of-range times and sizes in every kind of file: what they become, and that each is counted.
 
 use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::table::bounds::MOST_NS;
@@ -21,7 +21,7 @@ fn durations_within_the_bounds_are_not_changed() {
     let trace = trace(&[span("9e9"), span("1e300"), span("5")]);
     let durations: Vec<i64> = trace.table.rows().map(|row| trace.table.dur(row)).collect();
     assert_eq!(durations, [9_000_000_000_000, time::LONGEST, 5000]);
-    assert_eq!(trace.diagnostics.count(Code::TimeClamped), 1);
+    assert_eq!(trace.diagnostics.count(Code::TimeOutOfRange), 1);
     assert_eq!(trace.diagnostics.count(Code::DurationShortened), 0);
 }
 
@@ -35,7 +35,7 @@ fn long_durations_are_clamped_so_that_their_sum_fits() {
     assert_eq!(sum, i128::from(share) * 3000 + 5000);
     assert!(sum <= i128::from(MOST_NS));
     assert_eq!(trace.table.dur(Row::new(3000)), 5000);
-    assert_eq!(trace.diagnostics.count(Code::TimeClamped), 3000);
+    assert_eq!(trace.diagnostics.count(Code::TimeOutOfRange), 3000);
     assert_eq!(trace.diagnostics.count(Code::DurationShortened), 3000);
 }
 
@@ -82,9 +82,9 @@ const LEAST_SIZES: &[u8] =
     \x8a\x08\x00\x00\x00\x00\x00\x00\x00@ueau.";
 
 #[test]
-fn the_smallest_size_and_late_times_of_a_snapshot_are_clamped_and_counted() {
+fn the_smallest_size_and_late_times_of_a_snapshot_are_counted() {
     let trace = Trace::read(LEAST_SIZES).expect("a snapshot");
     assert_eq!(trace.diagnostics.count(Code::SizeClamped), 1);
-    assert_eq!(trace.diagnostics.count(Code::TimeClamped), 2);
-    assert!(trace.table.rows().all(|row| trace.table.ts(row) == time::LATEST));
+    assert_eq!(trace.diagnostics.count(Code::TimeOutOfRange), 2);
+    assert!(trace.table.rows().all(|row| trace.table.ts(row) == time::NONE));
 }

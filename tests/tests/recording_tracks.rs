@@ -138,7 +138,7 @@ fn impossible_times_are_clamped_and_counted() {
     assert_eq!(rows(trace, "extreme").len(), 3);
     let count = |code| trace.diagnostics.count(code);
     assert_eq!(count(Code::NegativeDuration), 2);
-    assert!(count(Code::TimeClamped) >= 2, "{:?}", trace.diagnostics.findings());
+    assert!(count(Code::TimeOutOfRange) >= 2, "{:?}", trace.diagnostics.findings());
     assert!(trace.table.rows().all(|row| trace.table.dur(row) <= 1 << 53));
     assert!(trace.table.dur(row(trace, "span")) < 1_000_000_000);
 }

@@ -4,7 +4,7 @@
 //! A push becomes a begin, a pop an end, and an allocation a `[memory]` event. [`pair::records`](crate::pair) pairs
 //! them by PyTorch's rules. A track is a thread of a node. Times count from the record `__start_profile`.
 
-use super::placing::{NumberedTracks, int, start};
+use super::placing::{NumberedTracks, int, ordered_start};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::names::NameId;
 use crate::table::bounds::count_size;
@@ -53,7 +53,7 @@ pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
         if time.is_none() {
             diagnostics.record(Code::MissingTime, None, table.name(row).as_bytes());
         }
-        table.place(row, start(time.unwrap_or(0), diagnostics), track);
+        table.place(row, ordered_start(time.unwrap_or(0), diagnostics), track);
         count_size(table, row, (None, table.name(row).as_bytes()), diagnostics);
     }
     table.metadata.origin = Some(origin(table, diagnostics));

@@ -49,14 +49,19 @@ pub(super) fn int(table: &Table, row: Row, key: Key) -> i64 {
 /// Clamps a time to a range and counts it if it was outside.
 fn clamped(ns: i64, low: i64, high: i64, diagnostics: &mut Diagnostics) -> i64 {
     if ns < low || ns > high {
-        diagnostics.record(Code::TimeClamped, None, b"");
+        diagnostics.record(Code::TimeOutOfRange, None, b"");
     }
     ns.clamp(low, high)
 }
 
-/// Clamps a start to its range.
-pub(super) fn start(ns: i64, diagnostics: &mut Diagnostics) -> i64 {
+/// Clamps the time of a push or pop to the range of starts. Their nesting follows from their order.
+pub(super) fn ordered_start(ns: i64, diagnostics: &mut Diagnostics) -> i64 {
     clamped(ns, time::EARLIEST, time::LATEST, diagnostics)
+}
+
+/// A start, if it is within its range.
+pub(super) fn start(ns: i64, diagnostics: &mut Diagnostics) -> i64 {
+    if clamped(ns, time::EARLIEST, time::LATEST, diagnostics) == ns { ns } else { time::NONE }
 }
 
 /// Clamps a duration to its range.

@@ -82,6 +82,8 @@ pub(crate) struct Reader {
     commas: usize,
     /// Whether the last element was not followed by a comma yet.
     expects_comma: bool,
+    /// Whether the array of events or a list in it was opened last.
+    is_opened: bool,
     dropped_keys: Vec<String>,
     first_non_event: Vec<u8>,
     head: Vec<u8>,
@@ -128,6 +130,7 @@ impl Reader {
             stray: false,
             commas: 0,
             expects_comma: false,
+            is_opened: false,
             dropped_keys: Vec::new(),
             first_non_event: Vec::new(),
             head: Vec::new(),
@@ -285,8 +288,7 @@ impl Reader {
             Some(b'[') => {
                 self.bare = true;
                 self.table.metadata.bare_array = true;
-                self.found_events = true;
-                self.state = State::Events;
+                self.begin_events();
             }
             Some(b'{') => self.state = State::Key,
             Some(_) if self.head.len() < HEAD && !finished => return Ok(Progress::More(at)),
@@ -313,6 +315,7 @@ impl Reader {
             }
             b'[' if self.table.metadata.source == Source::LegacyRecords && !self.in_list => {
                 self.in_list = true;
+                self.is_opened = true;
                 self.table.metadata.lists.push(self.table.len());
                 Progress::To(at + 1)
             }
@@ -330,7 +333,7 @@ impl Reader {
         let code = match self.commas {
             0 if self.expects_comma && matches!(byte, b'{' | b'[' | b'"') => Some(Code::MissingComma),
             0 => None,
-            n if n > 1 || byte == b']' => Some(Code::TrailingComma),
+            n if n > 1 || byte == b']' || self.is_opened => Some(Code::TrailingComma),
             _ => None,
         };
         if let Some(code) = code {
@@ -339,6 +342,14 @@ impl Reader {
         // Damage between events is counted where it is found; its commas are not counted.
         self.commas = 0;
         self.expects_comma = false;
+        self.is_opened = false;
+    }
+
+    /// Continues after the bracket that opens the array of events.
+    fn begin_events(&mut self) {
+        self.found_events = true;
+        self.is_opened = true;
+        self.state = State::Events;
     }
 
     fn object(&mut self, buf: &[u8], at: usize, finished: bool) -> Progress {
@@ -386,8 +397,10 @@ impl Reader {
                     self.state = State::Events;
                     return Progress::To(at);
                 }
-                self.state = if buf[at] == b'[' { State::Events } else { State::Key };
-                self.found_events |= buf[at] == b'[';
+                self.state = State::Key;
+                if buf[at] == b'[' {
+                    self.begin_events();
+                }
                 Progress::To(at + 1)
             }
             Some(_) => self.stray_byte(buf, at, finished),

@@ -20,6 +20,7 @@ use super::limits::Limits;
 use super::number::{Number, number, time_value};
 use super::scan::{Stop, container_end, text_end, token_end};
 use crate::names::NameId;
+use crate::table::bounds;
 use crate::table::events::Table;
 use crate::table::layout::{FieldType, NodeId, Place};
 use crate::table::tracks::{Track, TrackId};
@@ -91,12 +92,14 @@ impl EventReader {
                 Slot::Tid => self.id(table, buf, value).map(|(id, end)| (self.draft.tid = id, end).1)?,
                 Slot::Start => {
                     let (time, end) = time_value(buf, value)?;
-                    self.draft.ts = self.draft.note(&time);
+                    self.draft.set_start(&time);
+                    self.keep_far(table, buf, value, step, bounds::START)?;
                     end
                 }
                 Slot::Duration => {
                     let (time, end) = time_value(buf, value)?;
-                    self.draft.dur = self.draft.note(&time);
+                    self.draft.set_duration(&time);
+                    self.keep_far(table, buf, value, step, bounds::DURATION)?;
                     end
                 }
                 Slot::Field { key, place } => {
@@ -109,6 +112,25 @@ impl EventReader {
                 Slot::End => return Ok(value),
             };
         }
+    }
+
+    /// Keeps the text of the time at `at` as a field if it is out of range.
+    #[inline]
+    fn keep_far(
+        &mut self,
+        table: &mut Table,
+        buf: &[u8],
+        at: usize,
+        step: StepId,
+        key: &str,
+    ) -> Result<(), Stop> {
+        if !core::mem::take(&mut self.draft.keeps_text) {
+            return Ok(());
+        }
+        let (key, node) = (table.names.intern(key), self.attach(table));
+        let field_type = self.value(table, buf, at, step)?.0;
+        self.draft.node = Some(table.layouts.step(node, key, Place::Top, field_type));
+        Ok(())
     }
 
     /// Reads the text from `at` to the next value by its grammar, and keeps it as a step of the shapes.

@@ -131,11 +131,10 @@ pub(super) fn is_finite(text: &[u8]) -> bool {
     is_number(text) && value().is_some_and(f64::is_finite)
 }
 
-/// A parsed time.
+/// A parsed time. Times beyond `i64` are saturated, which no valid time is.
 pub(super) struct Time {
     pub(super) ns: i64,
     pub(super) rounded: bool,
-    pub(super) clamped: bool,
 }
 
 /// Parses a `ts` or `dur`: a number, or a string that spells one. Any other value gives [`time::NONE`].
@@ -156,7 +155,7 @@ pub(super) fn time_value(buf: &[u8], at: usize) -> Result<(Time, usize), Stop> {
     match buf.get(end) {
         None => Err(Stop::More),
         Some(&b) if ends_value(b) && end > at && point - at <= 15 => {
-            Ok((Time { ns: ns as i64, rounded: false, clamped: false }, end))
+            Ok((Time { ns: ns as i64, rounded: false }, end))
         }
         Some(_) => time_text(buf, at),
     }
@@ -177,8 +176,8 @@ fn time_text(buf: &[u8], at: usize) -> Result<(Time, usize), Stop> {
         (&buf[at..end], end)
     };
     Ok(match time::parse_micros(text) {
-        Some(p) => (Time { ns: p.ns, rounded: p.rounded, clamped: p.clamped }, end),
-        None => (Time { ns: time::NONE, rounded: false, clamped: false }, end),
+        Some(p) => (Time { ns: p.ns, rounded: p.rounded }, end),
+        None => (Time { ns: time::NONE, rounded: false }, end),
     })
 }
 

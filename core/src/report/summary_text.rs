@@ -283,6 +283,12 @@ fn data_quality(out: &mut String, trace: &Trace, summary: &Summary) {
             counted(outside, "event")
         );
     }
+    if trace.diagnostics.count(Code::Nanoseconds) > 0 {
+        let _ = writeln!(out, "  {}", Code::Nanoseconds.description());
+    }
+    for finding in trace.diagnostics.findings().iter().filter(|f| f.code == Code::UnlikelyUnit) {
+        let _ = writeln!(out, "  {} {}", finding.code.description(), finding.example);
+    }
     let notes = total(Severity::Note) - outside;
     let (lost, repaired) = (total(Severity::Lost), total(Severity::Repaired));
     let _ = match (lost, repaired, notes) {
@@ -299,7 +305,12 @@ fn data_quality(out: &mut String, trace: &Trace, summary: &Summary) {
             )
         }
         (l, r, _) => {
-            writeln!(out, "  {} lost, {}: see `check`.", counted(l, "part"), counted(r, "repair"))
+            writeln!(
+                out,
+                "  {} lost or uncertain, {}: see `check`.",
+                counted(l, "part"),
+                counted(r, "repair")
+            )
         }
     };
 }

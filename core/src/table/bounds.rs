@@ -28,16 +28,26 @@ use crate::time;
 /// The maximum sum of all durations of a table, in ns: 146 years.
 pub const MOST_NS: i64 = 1 << 62;
 
-/// Clamps every time to its range. If all durations together still exceed [`MOST_NS`], those that are longer than an
+/// The field that keeps the text of a start that is out of range.
+pub(crate) const START: &str = "ts";
+/// The field that keeps the text of a duration that is out of range.
+pub(crate) const DURATION: &str = "dur";
+
+/// Whether a start is within its range, or there is none.
+#[inline]
+pub(crate) fn is_start(ns: i64) -> bool {
+    ns == time::NONE || (time::EARLIEST <= ns && ns <= time::LATEST)
+}
+
+/// Leaves out every start that is out of range, and shortens durations that are. If all durations together still exceed [`MOST_NS`], those that are longer than an
 /// equal share of it are shortened to that share.
 pub(crate) fn bound_times(table: &mut Table, diagnostics: &mut Diagnostics) {
     let (mut sum, mut spans) = (0i64, 0);
     for row in table.rows() {
         let (ts, dur) = (table.ts(row), table.dur(row));
-        let is_within = |value: i64, least, most| value == time::NONE || (least <= value && value <= most);
-        if !is_within(ts, time::EARLIEST, time::LATEST) || !is_within(dur, 0, time::LONGEST) {
-            diagnostics.record(Code::TimeClamped, None, table.name(row).as_bytes());
-            clamp(table, row);
+        if !is_start(ts) || (dur != time::NONE && !(0..=time::LONGEST).contains(&dur)) {
+            diagnostics.record(Code::TimeOutOfRange, None, table.name(row).as_bytes());
+            bound(table, row);
         }
         let length = table.dur(row).max(0);
         sum = sum.saturating_add(length);
@@ -53,10 +63,10 @@ pub(crate) fn bound_times(table: &mut Table, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn clamp(table: &mut Table, row: Row) {
-    let (ts, dur) = (table.ts(row), table.dur(row));
-    if ts != time::NONE {
-        table.place(row, ts.clamp(time::EARLIEST, time::LATEST), table.track_id(row));
+fn bound(table: &mut Table, row: Row) {
+    let dur = table.dur(row);
+    if !is_start(table.ts(row)) {
+        table.place(row, time::NONE, table.track_id(row));
     }
     if dur != time::NONE {
         table.set_dur(row, dur.clamp(0, time::LONGEST));

@@ -15,6 +15,7 @@ use crate::handle::{handle, run};
 use crate::names::{NameId, Names};
 use crate::table::category::Category;
 use crate::time;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// The largest size that counts in sums, in bytes: 1 PiB.
@@ -63,7 +64,7 @@ pub struct Table {
 
 /// Returns the row of each key, if the keys are the numbers from 0 to that of the rows in some order.
 fn permutation(keys: &[u64]) -> Option<Vec<u32>> {
-    let mut order = alloc::vec![u32::MAX; keys.len()];
+    let mut order = vec![u32::MAX; keys.len()];
     for (row, &key) in (0..).zip(keys) {
         let place = order.get_mut(usize::try_from(key).ok()?)?;
         if core::mem::replace(place, row) != u32::MAX {
@@ -117,6 +118,31 @@ impl Table {
         self.name = self.name.gather(order);
         self.track = self.track.gather(order);
         self.layout = self.layout.gather(order);
+    }
+
+    /// Removes the fields with these keys that are not arguments, from all events.
+    pub(crate) fn remove_fields(&mut self, keys: &[&str]) {
+        let mut kept = Fields::default();
+        let mut layouts: Vec<Option<LayoutId>> = vec![None; self.layouts.all().len()];
+        for row in self.rows() {
+            let id = self.layout_id(row);
+            let layout = self.layouts.get(id).clone();
+            let is_kept =
+                |field: &&Field| field.place != Place::Top || !keys.contains(&self.names.get(field.key));
+            let fields = layout.fields.iter().filter(is_kept);
+            fields.clone().for_each(|field| kept.push_field(&self.fields, row.index(), field));
+            kept.finish_event();
+            let known = layouts[id.0 as usize].unwrap_or_else(|| {
+                let mut node = self.layouts.root(layout.ph, layout.cat);
+                for field in fields {
+                    node = self.layouts.step(node, field.key, field.place, field.field_type);
+                }
+                self.layouts.finish(node, &self.names)
+            });
+            layouts[id.0 as usize] = Some(known);
+            self.layout[row.index()] = known;
+        }
+        self.fields = kept;
     }
 
     /// Removes all events. Strings, tracks, layouts and metadata stay.

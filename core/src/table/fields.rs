@@ -211,6 +211,13 @@ impl Fields {
         self.open.extend_from_slice(first(bytes, count as u32));
     }
 
+    /// Appends the value of a field of event `row` of another sequence.
+    pub(super) fn push_field(&mut self, other: &Fields, row: usize, field: &Field) {
+        let mut bytes = other.at(row);
+        skip(&mut bytes, field.skip);
+        self.push_varints(bytes, field.field_type.varints() as usize);
+    }
+
     /// Appends the first varints of `bytes`, and replaces those that are the ids of names by other ids.
     pub(super) fn push_mapped(&mut self, mut bytes: &[u8], are_names: &[bool], ids: &[NameId]) {
         for &is_name in are_names {

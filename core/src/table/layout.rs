@@ -158,6 +158,11 @@ pub struct Field {
     pub(crate) skip: u32,
 }
 
+/// Whether a character is a phase of Chrome's format. `(` and `)` enter and leave a context.
+pub(crate) fn is_phase(ph: u8) -> bool {
+    ph.is_ascii_alphanumeric() || matches!(ph, b'(' | b')')
+}
+
 /// The phase, category and fields that events of a layout have in common.
 #[derive(Clone, Debug)]
 pub struct Layout {

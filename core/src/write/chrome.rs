@@ -5,6 +5,7 @@
 //! is written as one: its events are `nodes`, without a phase.
 
 use crate::rows::quote;
+use crate::table::bounds::{DURATION, START};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
@@ -198,8 +199,9 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         }
         let start = Some(table.ts(row)).filter(|&ns| ns != time::NONE);
         let start = start.map_or(time::NONE, |ns| self.rewrite.start(ns).unwrap_or(ns));
-        for (key, ns) in [("ts", start), ("dur", table.dur(row))] {
-            if ns != time::NONE && (key == "ts" || ph != b'B') {
+        let far: Vec<&str> = far_times(table, row).collect();
+        for (key, ns) in [(START, start), (DURATION, table.dur(row))] {
+            if ns != time::NONE && (key == START || ph != b'B') && !far.contains(&key) {
                 let mut text = String::new();
                 time::write_micros(&mut text, ns);
                 members.member(key, &text)?;
@@ -207,6 +209,9 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         }
         for (field, value) in table.all_fields(row).filter(|f| f.0.place == Place::Top) {
             let key = table.names.get(field.key);
+            if matches!(key, START | DURATION) && !far.contains(&key) {
+                continue;
+            }
             let changed = self.rewrite.field(table, row, Place::Top, key, value);
             let key = quoted_key(&mut self.rewrite, KeyOf::Event(Place::Top), key);
             members.quoted(&key, &changed.unwrap_or_else(|| value_json(value)))?;
@@ -283,6 +288,16 @@ pub(super) fn category_text(table: &Table, row: Row) -> Option<&str> {
 fn quoted_key(rewrite: &mut impl Rewrite, of: KeyOf, key: &str) -> String {
     let changed = rewrite.key(of, key);
     quote(changed.as_deref().unwrap_or(key))
+}
+
+/// The times of an event that are out of range, so that the event has their text.
+fn far_times(table: &Table, row: Row) -> impl Iterator<Item = &'static str> {
+    let is_far = move |&key: &&str| match key {
+        START => table.ts(row) == time::NONE,
+        _ => table.dur(row) == time::LONGEST,
+    };
+    let has_text = move |&key: &&str| table.field_named(row, Place::Top, key).is_some();
+    [START, DURATION].into_iter().filter(is_far).filter(has_text)
 }
 
 /// Formats fields as a JSON object; empty without fields.

@@ -59,10 +59,10 @@ pub(crate) fn select(trace: &Trace, selection: &Selection) -> Result<Vec<bool>, 
     Ok(keep)
 }
 
-/// Keeps an end if its begin is kept, and the end of a flow if its start is kept.
+/// Keeps an end if its begin is kept, and the end of a flow if its start is kept and the end is no span.
 fn keep_partners(trace: &Trace, keep: &mut [bool]) {
     let mut follow = |pairs: &[(Row, Row)]| {
-        for &(begin, end) in pairs {
+        for &(begin, end) in pairs.iter().filter(|pair| !trace.table.is_span(pair.1)) {
             keep[end.index()] = keep[begin.index()];
         }
     };

@@ -24,7 +24,7 @@ pub(crate) fn is_partial(trace: &Trace) -> bool {
 
 /// Reports that `--strict` makes the command fail.
 pub(crate) fn report_partial(path: &str) {
-    report(format!("{path}: a part could not be read; `kinetoscope check` says which"));
+    report(format!("{path}: a part was lost or is uncertain; `kinetoscope check` says which"));
 }
 
 /// Returns the exit code of a command with `--strict`, and reports why it is not 0.

@@ -397,11 +397,16 @@ pub(crate) fn traces_of(matches: &ArgMatches) -> Vec<PathBuf> {
     matches.get_many("traces").map(|t| t.cloned().collect()).unwrap_or_default()
 }
 
+/// The output that was named; `None` is standard output.
+pub(crate) fn output_of(matches: &ArgMatches) -> Option<PathBuf> {
+    matches.get_one::<PathBuf>("output").filter(|path| path.as_os_str() != "-").cloned()
+}
+
 impl Files {
     pub(crate) fn of(matches: &ArgMatches) -> Files {
         Files {
             traces: traces_of(matches),
-            output: matches.get_one("output").cloned(),
+            output: output_of(matches),
             strict: matches.get_flag("strict"),
             // Not every command has them.
             reading: Reading {

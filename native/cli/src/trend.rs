@@ -95,6 +95,6 @@ pub(crate) fn trend(matches: &ArgMatches) -> Result<u8, Failure> {
         Format::Md => text = trend.rows().to_markdown(),
         _ => text = trend.page(),
     }
-    print(&text, matches.get_one::<PathBuf>("output").map(PathBuf::as_path))?;
+    print(&text, args::output_of(matches).as_deref())?;
     Ok(0)
 }

@@ -55,7 +55,7 @@ impl Track {
     /// return them.
     ///
     /// A span that ends before its begin is recorded with the duration 0, and the trace has the diagnostic
-    /// `negative_duration`. Times beyond 2^62 ns are clamped when the trace is read, with the diagnostic `time_clamped`.
+    /// `negative_duration`. Times beyond 2^62 ns are left out when the trace is read, with the diagnostic `time_out_of_range`.
     #[inline]
     pub fn span(&self, name: &str, times: Range<i64>) {
         self.span_with(name, times, |_| ());

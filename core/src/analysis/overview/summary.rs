@@ -46,7 +46,7 @@ pub const COLUMNS: &[Column] = &[
         "Tracks by time, for traces without operators.",
     ),
     Column::json("findings", "", Shape::Records(&FINDING), "The findings: what saves most first."),
-    Column::int("lost", "Lost", "The number of parts of the file that could not be read."),
+    Column::int("lost", "Lost", "The number of parts of the trace that were lost or are uncertain."),
 ];
 
 const DEVICE_TIME: Record = Record {

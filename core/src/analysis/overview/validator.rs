@@ -105,7 +105,7 @@ pub fn validate(trace: &Trace) -> Vec<Verdict> {
     let verdict = |&rule: &RuleName| Verdict { rule, count: 0, example: String::new() };
     let [external, correlation] = ["External id", "correlation"].map(|key| table.names.find(key));
     let verdicts = RuleName::ALL.iter().map(verdict).collect();
-    let is_unique = trace.diagnostics.findings().iter().all(|found| found.code != Code::AmbiguousCorrelation);
+    let is_unique = trace.diagnostics.count(Code::RepeatedId) == 0;
     let mut validator = Validator { table, links: &trace.links, is_unique, external, correlation, verdicts };
     validator.kernels();
     validator.waits();

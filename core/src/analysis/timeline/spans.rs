@@ -197,9 +197,12 @@ fn flows(trace: &Trace, event: Row) -> Vec<(Row, Relation)> {
     found
 }
 
-/// Returns the innermost span on the track of an event that is open at its time.
+/// Returns the innermost span on the track of an event that is open at its time; the event itself if it is a span.
 fn innermost(trace: &Trace, event: Row) -> Option<Row> {
     let table = &trace.table;
+    if table.is_span(event) {
+        return Some(event);
+    }
     let at = trace.tree.open_at(table, table.track_id(event), table.ts(event));
     at.map(|at| trace.tree.row(at))
 }

@@ -52,16 +52,14 @@ impl Reader {
         }
         let key: String = serde_json::from_slice(&buf[at..=key_end]).map_err(|_| Stop::Damaged)?;
         if key == "traceEvents" && first == b'[' {
-            self.found_events = true;
-            self.state = State::Events;
+            self.begin_events();
             return Ok(value + 1);
         }
         if first == b'['
             && let Some(source) = self.records(&key, next(buf, value + 1)?.0)
         {
             self.table.metadata.source = source;
-            self.found_events = true;
-            self.state = State::Events;
+            self.begin_events();
             return Ok(value + 1);
         }
         let end = match first {

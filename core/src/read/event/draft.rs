@@ -5,7 +5,7 @@ use super::gap::Gap;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::names::NameId;
 use crate::read::number::Time;
-use crate::table::bounds::count_size;
+use crate::table::bounds::{count_size, is_start};
 use crate::table::events::{Fixed, Table};
 use crate::table::layout::NodeId;
 use crate::table::metadata::Source;
@@ -24,8 +24,11 @@ pub(super) struct Draft {
     pub(super) dur: i64,
     pub(super) node: Option<NodeId>,
     pub(super) mark: usize,
+    /// Whether the time that was read last is out of range.
+    pub(super) keeps_text: bool,
     time_rounded: bool,
-    time_clamped: bool,
+    has_far_start: bool,
+    has_far_duration: bool,
 }
 
 impl Draft {
@@ -40,8 +43,10 @@ impl Draft {
             dur: time::NONE,
             node: None,
             mark,
+            keeps_text: false,
             time_rounded: false,
-            time_clamped: false,
+            has_far_start: false,
+            has_far_duration: false,
         }
     }
 }
@@ -56,12 +61,24 @@ impl Draft {
         self.tid = gap.tid.unwrap_or(self.tid);
     }
 
-    /// Notes how a time was read, and returns it.
+    /// Sets the start. One that is out of range is left out.
     #[inline]
-    pub(super) fn note(&mut self, time: &Time) -> i64 {
+    pub(super) fn set_start(&mut self, time: &Time) {
+        let is_far = !is_start(time.ns);
+        self.ts = if is_far { time::NONE } else { time.ns };
+        self.has_far_start |= is_far;
+        self.keeps_text = is_far;
         self.time_rounded |= time.rounded;
-        self.time_clamped |= time.clamped;
-        time.ns
+    }
+
+    /// Sets the duration. A longer one than the longest is shortened.
+    #[inline]
+    pub(super) fn set_duration(&mut self, time: &Time) {
+        let is_far = time.ns > time::LONGEST;
+        self.dur = time.ns.min(time::LONGEST);
+        self.has_far_duration |= is_far;
+        self.keeps_text = is_far;
+        self.time_rounded |= time.rounded;
     }
 }
 
@@ -96,20 +113,18 @@ impl EventReader {
             if !is_record {
                 note(Code::MissingPhase);
             }
-        } else if draft.ts == time::NONE && draft.ph != b'M' {
+        } else if draft.ts == time::NONE && draft.ph != b'M' && !draft.has_far_start {
             note(Code::MissingTime);
         }
         if draft.ph == b'X' && draft.dur < 0 {
             note(if draft.dur == time::NONE { Code::MissingDuration } else { Code::NegativeDuration });
             draft.dur = 0;
         }
-        draft.time_clamped |= clamp(&mut draft.ts, time::EARLIEST, time::LATEST);
-        draft.time_clamped |= clamp(&mut draft.dur, 0, time::LONGEST);
         if draft.time_rounded {
             note(Code::TimeRounded);
         }
-        if draft.time_clamped {
-            note(Code::TimeClamped);
+        if draft.has_far_start || draft.has_far_duration {
+            note(Code::TimeOutOfRange);
         }
         let fixed =
             Fixed { ts: draft.ts, dur: draft.dur, name: draft.name, track: self.last_track.1, layout };
@@ -124,14 +139,4 @@ impl EventReader {
     pub(in crate::read) fn discard(&self, table: &mut Table) {
         table.fields.rewind(self.draft.mark);
     }
-}
-
-/// Clamps a time to a range. Returns whether it was outside.
-fn clamp(ns: &mut i64, low: i64, high: i64) -> bool {
-    let inside = (*ns).clamp(low, high);
-    if *ns == time::NONE || inside == *ns {
-        return false;
-    }
-    *ns = inside;
-    true
 }

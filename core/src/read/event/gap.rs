@@ -4,7 +4,7 @@ use super::EventReader;
 use crate::names::NameId;
 use crate::read::scan::{Stop, next, text_end};
 use crate::table::events::Table;
-use crate::table::layout::Place;
+use crate::table::layout::{Place, is_phase};
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl EventReader {
             b"ph" if buf[value] == b'"' => {
                 let end = text_end(buf, value + 1)?.0;
                 gap.ph = match buf[value + 1..end] {
-                    [ph] if ph.is_ascii_alphanumeric() => Some(ph),
+                    [ph] if is_phase(ph) => Some(ph),
                     _ => return Ok(None),
                 };
                 Ok(Some(end + 1))

@@ -8,7 +8,7 @@ use crate::names::NameId;
 use crate::read::json_text::JsonTexts;
 use crate::read::number::{decimal, is_finite};
 use crate::table::events::{Fixed, Table};
-use crate::table::layout::{FieldType, NodeId, Place};
+use crate::table::layout::{FieldType, NodeId, Place, is_phase};
 use crate::table::tracks::TrackId;
 use crate::time;
 use alloc::vec::Vec;
@@ -101,8 +101,8 @@ impl RowReader<'_> {
                 (row::INDEX, value) => index = value.number() as u32,
                 (row::DURATION, value) => dur = value.signed(),
                 (row::PHASE, value) => {
-                    let is_phase = |ph: &u8| *ph == 0 || ph.is_ascii_alphanumeric();
-                    ph = u8::try_from(value.number()).ok().filter(is_phase).ok_or(Damaged)?;
+                    let is_known = |ph: &u8| *ph == 0 || is_phase(*ph);
+                    ph = u8::try_from(value.number()).ok().filter(is_known).ok_or(Damaged)?;
                 }
                 (row::TRACK, value) => track = value.number() as usize,
                 _ => {}

@@ -46,11 +46,16 @@ impl Arrows {
     }
 }
 
-/// The innermost slice on the track of a flow event that is open at its time. Device work has a track of its own with the
+/// The slice of a flow event: the event itself if it is a span, else the innermost slice on its track that is open at its time. Device work has a track of its own with the
 /// same ids.
 fn around(trace: &Trace, event: Row) -> Option<Position> {
     let tracks = &trace.table.tracks;
     let track = trace.table.track_id(event);
     let on = |track| trace.tree.open_at(&trace.table, track, trace.table.ts(event));
+    if trace.table.is_span(event) {
+        let open = on(track)?;
+        let mut above = core::iter::once(open).chain(trace.tree.ancestors(open));
+        return above.find(|&at| trace.tree.row(at) == event).or(Some(open));
+    }
     tracks.find_on_device(track).and_then(on).or_else(|| on(track))
 }

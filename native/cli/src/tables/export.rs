@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 
 pub(super) fn export(form: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let ranks = Ranks::of(matches)?;
-    let output = matches.get_one::<PathBuf>("output").map(PathBuf::as_path);
+    let output = args::output_of(matches);
+    let output = output.as_deref();
     match (form, output) {
         ("parquet", Some(folder)) => parquet(&ranks, &tables(matches), folder),
         _ => arrow(&ranks, matches.get_one::<String>("table").map_or("events", String::as_str), output),

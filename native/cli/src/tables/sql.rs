@@ -28,7 +28,7 @@ pub(super) fn sql(matches: &ArgMatches) -> Result<u8, Failure> {
     let (session, code) = open(paths, matches)?;
     match text {
         Some(text) => {
-            answer(&session, &text, format, matches.get_one::<PathBuf>("output").map(PathBuf::as_path))?;
+            answer(&session, &text, format, args::output_of(matches).as_deref())?;
         }
         None => shell::run(&session, format)?,
     }

@@ -148,7 +148,7 @@ impl Reasons<'_> {
         let kinds = filtered_kinds.map(|finding| finding.example.clone()).unwrap_or_default();
         if lost > 0 {
             let message =
-                format!("{} of the file could not be read: see `check`", counted(lost as usize, "part"));
+                format!("{} of the trace lost or uncertain: see `check`", counted(lost as usize, "part"));
             self.push(ReasonCode::Lost, Limited, EVERY, Count { count: lost, first: None }, message);
         }
         if filtered > 0 {

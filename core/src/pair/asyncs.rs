@@ -1,0 +1,91 @@
+//! Pairs the begins and ends of asynchronous spans.
+//!
+//! An end belongs to the latest open begin with its id, and with its name if it has one: in its own process if that has one,
+//! else in any. Events at the same time are taken in the order of the file. The pair is ambiguous in these cases:
+//!
+//! - Begins of several other processes are open, and none of the own process.
+//! - The begin is of another thread, and one of the own thread is open.
+//! - Several begins of the process are open, and the events (`S`, `F`) do not nest.
+
+use super::Pairs;
+use super::ids::{Id, Ids};
+use crate::diagnostics::{Code, Diagnostics};
+use crate::index::Index;
+use crate::order::sort_by_key;
+use crate::table::events::{Row, Table};
+use alloc::vec::Vec;
+
+/// Pairs asynchronous events, which are sorted by time and then by the file.
+pub(super) fn pair_asyncs(
+    table: &Table,
+    ids: &mut Ids<'_>,
+    diagnostics: &mut Diagnostics,
+    pairs: &mut Pairs,
+    rows: &[Row],
+) {
+    let mut open = Open::default();
+    let mut left: Vec<Row> = Vec::new();
+    for instant in rows.chunk_by(|&a, &b| table.ts(a) == table.ts(b)) {
+        let mut pair = |row: Row| {
+            let key = ids.of(row);
+            if let (b'b' | b'S', Some(key)) = (table.ph(row), key) {
+                open.stack(key).push(row);
+                return true;
+            }
+            let Some((begin, is_ambiguous)) = key.and_then(|key| close(table, open.stack(key), row)) else {
+                return false;
+            };
+            if is_ambiguous {
+                diagnostics.record(Code::AmbiguousAsync, None, table.name(begin).as_bytes());
+            }
+            pairs.asyncs.push((begin, row));
+            true
+        };
+        // An end may precede its begin in the file if both are at the same time.
+        let early: Vec<Row> = instant.iter().copied().filter(|&row| !pair(row)).collect();
+        left.extend(early.into_iter().filter(|&row| !pair(row)));
+    }
+    left.extend(open.stacks.into_iter().flatten());
+    sort_by_key(&mut left, |&row| (i64::from(row), 0));
+    for row in left {
+        diagnostics.record(Code::UnmatchedAsync, None, table.name(row).as_bytes());
+        pairs.incomplete.push(row);
+    }
+}
+
+/// The open begins of each id.
+#[derive(Default)]
+struct Open {
+    index: Index,
+    stacks: Vec<Vec<Row>>,
+}
+
+impl Open {
+    fn stack(&mut self, id: Id) -> &mut Vec<Row> {
+        let at = self.index.of(id, self.stacks.len() as u32) as usize;
+        if at == self.stacks.len() {
+            self.stacks.push(Vec::new());
+        }
+        &mut self.stacks[at]
+    }
+}
+
+/// Removes the begin of an end from the open ones. Returns it, and whether the pair is ambiguous.
+fn close(table: &Table, stack: &mut Vec<Row>, end: Row) -> Option<(Row, bool)> {
+    let name = table.name_id(end);
+    let pid = |row: Row| table.track(row).pid;
+    let fits = |begin: Row| table.name_id(begin) == name || table.name(end).is_empty();
+    let own = stack.iter().rposition(|&begin| fits(begin) && pid(begin) == pid(end));
+    let at = own.or_else(|| stack.iter().rposition(|&begin| fits(begin)))?;
+    let begin = stack.remove(at);
+    let mut others = stack[..at].iter().filter(|&&other| fits(other));
+    let is_ambiguous = if own.is_none() {
+        others.any(|&other| pid(other) != pid(begin))
+    } else if table.ph(end) == b'F' {
+        others.any(|&other| pid(other) == pid(begin))
+    } else {
+        table.track_id(begin) != table.track_id(end)
+            && others.any(|&other| table.track_id(other) == table.track_id(end))
+    };
+    Some((begin, is_ambiguous))
+}

@@ -1,0 +1,220 @@
+//! Launches by their definition.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Device work with its calls, ascending, and how many of the links are guesses.
+pub(crate) struct Launches {
+    pub(crate) chosen: Vec<(usize, usize)>,
+    pub(crate) undecided: u64,
+}
+
+struct Event {
+    row: usize,
+    pid: u64,
+    tid: u64,
+    begin: u64,
+    end: u64,
+    id: u64,
+    external: u64,
+}
+
+fn collect(events: &[Value], wanted: &[&str]) -> Vec<Event> {
+    let is_wanted = |event: &Value| event["ph"] == "X" && wanted.iter().any(|cat| event["cat"] == *cat);
+    let number = |value: &Value| value.as_u64().expect("a number");
+    let rows = events.iter().enumerate().filter(|(_, event)| is_wanted(event));
+    rows.map(|(row, event)| Event {
+        row,
+        pid: number(&event["pid"]),
+        tid: number(&event["tid"]),
+        begin: number(&event["ts"]),
+        end: number(&event["ts"]) + number(&event["dur"]),
+        id: number(&event["args"]["correlation"]),
+        external: number(&event["args"]["External id"]),
+    })
+    .collect()
+}
+
+pub(crate) fn of(events: &[Value]) -> Launches {
+    let calls = collect(events, &["cuda_runtime", "cuda_driver"]);
+    let work: Vec<Event> = collect(events, &["kernel"]).into_iter().filter(|work| work.id != 0).collect();
+    let owners = Owners::decide(&calls, &work);
+    let mut launches = Launches { chosen: Vec::new(), undecided: 0 };
+    let ids: BTreeSet<u64> = work.iter().map(|work| work.id).collect();
+    for id in ids {
+        let group: Vec<&Event> = calls.iter().filter(|call| call.id == id).collect();
+        let work: Vec<&Event> = work.iter().filter(|work| work.id == id).collect();
+        if let [call] = group[..] {
+            launches.chosen.extend(work.iter().map(|work| (work.row, call.row)));
+        } else if !group.is_empty() {
+            resolve(&group, &work, &owners, &mut launches);
+        }
+    }
+    launches.chosen.sort_unstable();
+    launches
+}
+
+fn resolve(group: &[&Event], work: &[&Event], owners: &Owners, launches: &mut Launches) {
+    let is_inner = |call: &Event| {
+        let order = |event: &Event| (event.begin, u64::MAX - event.end, event.row);
+        group.iter().any(|other| {
+            (other.pid, other.tid) == (call.pid, call.tid)
+                && order(other) < order(call)
+                && call.end <= other.end
+        })
+    };
+    let outer: Vec<&Event> = group.iter().copied().filter(|call| !is_inner(call)).collect();
+    let candidates = |work: &Event| {
+        let of_owners: Vec<&Event> =
+            outer.iter().copied().filter(|call| owners.of(work.pid).contains(&call.pid)).collect();
+        let left = if of_owners.is_empty() { outer.clone() } else { of_owners };
+        let named: Vec<&Event> = left
+            .iter()
+            .copied()
+            .filter(|call| work.external > 0 && call.external == work.external)
+            .collect();
+        if named.is_empty() { left } else { named }
+    };
+    let choose = |work: &Event| {
+        let all = candidates(work);
+        let before = all.iter().filter(|call| call.begin <= work.begin);
+        let latest = before.max_by_key(|call| (call.begin, call.row));
+        latest.or_else(|| all.iter().min_by_key(|call| (call.begin, call.row))).expect("a call").row
+    };
+    let chosen: Vec<usize> = work.iter().map(|work| choose(work)).collect();
+    let pids: BTreeSet<u64> = outer.iter().map(|call| call.pid).collect();
+    for (work, &call) in work.iter().zip(&chosen) {
+        launches.chosen.push((work.row, call));
+        let times = chosen.iter().filter(|&&other| other == call).count();
+        let own = outer.iter().find(|other| other.row == call).expect("a call").pid;
+        let is_rival = |other: &&Event| {
+            other.begin <= work.begin && !chosen.contains(&other.row) && (times > 1 || other.pid != own)
+        };
+        let guessed = owners.guessed.contains(&work.pid) && pids.len() > 1;
+        launches.undecided += u64::from(guessed || candidates(work).iter().any(is_rival));
+    }
+}
+
+/// The processes that start the work of every device.
+#[derive(Default)]
+struct Owners {
+    all: Vec<(u64, Vec<u64>)>,
+    guessed: Vec<u64>,
+}
+
+/// The distinct processes or devices of events.
+fn pids(events: &[Event]) -> Vec<u64> {
+    events.iter().map(|event| event.pid).collect::<BTreeSet<u64>>().into_iter().collect()
+}
+
+impl Owners {
+    fn of(&self, device: u64) -> Vec<u64> {
+        self.all.iter().find(|of| of.0 == device).map(|of| of.1.clone()).unwrap_or_default()
+    }
+
+    fn decide(calls: &[Event], work: &[Event]) -> Owners {
+        let (processes, devices) = (pids(calls), pids(work));
+        if processes.len() < 2 {
+            return Owners::default();
+        }
+        let mut all: Vec<(u64, Vec<u64>)> =
+            devices.iter().map(|&device| (device, voters(calls, work, device, &processes))).collect();
+        let open: Vec<usize> = (0..all.len()).filter(|&at| all[at].1.is_empty()).collect();
+        let mut taken: BTreeSet<u64> =
+            all.iter().filter_map(|of| if let [one] = of.1[..] { Some(one) } else { None }).collect();
+        for &at in &open {
+            all[at].1 = likely(calls, work, all[at].0, &processes);
+        }
+        while devices.len() <= processes.len() {
+            let before = (all.clone(), taken.clone());
+            for &at in &open {
+                let free: Vec<u64> = all[at].1.iter().copied().filter(|one| !taken.contains(one)).collect();
+                if !free.is_empty() {
+                    all[at].1 = free;
+                }
+            }
+            taken.extend(open.iter().filter(|&&at| all[at].1.len() == 1).map(|&at| all[at].1[0]));
+            if before == (all.clone(), taken.clone()) {
+                break;
+            }
+        }
+        let mut owners = Owners { all: all.clone(), guessed: Vec::new() };
+        for &at in &open {
+            let (device, of) = &all[at];
+            let alike: Vec<u64> =
+                open.iter().map(|&other| &all[other]).filter(|other| other.1 == *of).map(|o| o.0).collect();
+            if of.len() < 2 {
+                continue;
+            }
+            if alike.len() != of.len() {
+                owners.guessed.push(*device);
+                continue;
+            }
+            let (pairs, is_sure) = assigned(calls, work, &alike, of);
+            let process = pairs.iter().find(|pair| pair.0 == *device).expect("a pair").1;
+            owners.all[at].1 = vec![process];
+            owners.guessed.extend((!is_sure).then_some(*device));
+        }
+        owners
+    }
+}
+
+/// For each process: how much work of a device it has an earlier call for, and for how much only it has one.
+fn counts(calls: &[Event], work: &[Event], device: u64, processes: &[u64]) -> Vec<(u64, usize, usize)> {
+    let can = |work: &Event, process: u64| {
+        calls.iter().any(|call| call.pid == process && call.id == work.id && call.begin <= work.begin)
+    };
+    let own = || work.iter().filter(|work| work.pid == device);
+    let alone = |work: &Event| processes.iter().filter(|&&process| can(work, process)).count() == 1;
+    let count = |&process: &u64| {
+        let able = own().filter(|work| can(work, process));
+        (process, able.clone().count(), able.filter(|work| alone(work)).count())
+    };
+    processes.iter().map(count).collect()
+}
+
+fn voters(calls: &[Event], work: &[Event], device: u64, processes: &[u64]) -> Vec<u64> {
+    let counts = counts(calls, work, device, processes);
+    let total = work.iter().filter(|work| work.pid == device).count();
+    let voters: Vec<_> = counts.iter().filter(|count| count.2 > 0 && count.2 >= total / 20).collect();
+    match voters[..] {
+        [one] if one.1 + total / 20 < total => {
+            counts.iter().filter(|count| count.1 > 0).map(|count| count.0).collect()
+        }
+        _ => voters.iter().map(|count| count.0).collect(),
+    }
+}
+
+fn likely(calls: &[Event], work: &[Event], device: u64, processes: &[u64]) -> Vec<u64> {
+    let counts = counts(calls, work, device, processes);
+    let most = counts.iter().map(|count| count.1).max().expect("a process");
+    counts.iter().filter(|count| most > 0 && count.1 >= most - most / 20).map(|count| count.0).collect()
+}
+
+/// Devices with processes, and whether the file has them one after the other.
+fn assigned(
+    calls: &[Event],
+    work: &[Event],
+    devices: &[u64],
+    processes: &[u64],
+) -> (Vec<(u64, u64)>, bool) {
+    let pairs = |key: &dyn Fn(&Event) -> u64| -> Vec<(u64, u64)> {
+        let sorted = |events: &[Event], pids: &[u64]| {
+            let first = |pid: u64| {
+                let own = || events.iter().filter(|event| event.pid == pid);
+                (own().map(key).min(), own().map(|event| event.row).min())
+            };
+            let mut sorted = pids.to_vec();
+            sorted.sort_by_key(|&pid| first(pid));
+            sorted
+        };
+        sorted(work, devices).into_iter().zip(sorted(calls, processes)).collect()
+    };
+    let of_file = pairs(&|event| event.row as u64);
+    let rows = |pair: (u64, u64)| {
+        let of_pair = work.iter().filter(move |event| event.pid == pair.0);
+        of_pair.chain(calls.iter().filter(move |event| event.pid == pair.1)).map(|event| event.row)
+    };
+    let are_apart = of_file.windows(2).all(|two| rows(two[0]).max() < rows(two[1]).min());
+    if are_apart { (of_file, true) } else { (pairs(&|event| event.begin), false) }
+}
