@@ -7,6 +7,7 @@ mod ascend;
 mod execution_trace;
 pub(crate) mod hidden;
 pub(crate) mod kineto_events;
+mod legacy_chrome;
 mod legacy_records;
 mod metadata;
 pub(crate) mod nanoseconds;
@@ -22,6 +23,7 @@ pub(crate) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
         Source::Chrome => {
             nanoseconds::apply(table, diagnostics);
             ascend::apply(table);
+            legacy_chrome::apply(table);
         }
         Source::LegacyRecords => legacy_records::apply(table, diagnostics),
         Source::KinetoEvents => kineto_events::apply(table, diagnostics),

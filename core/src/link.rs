@@ -5,8 +5,8 @@
 //!   before 2024 wrote it into calls without an operator) and the operator does not contain the call. Without an
 //!   `External id`, it belongs to the innermost operator that contains the call on its lane.
 //! - Device work without a launch call belongs to the operator of its `External id`.
-//! - Ascend's NPU work has no correlation ids. It belongs to the innermost operator around the start of the `async_npu`
-//!   flow that ends at the work.
+//! - Ascend's NPU work and the work in traces of PyTorch before Kineto have no correlation ids. Such work belongs to the innermost
+//!   operator around the start of the flow (`async_npu`, `cpu_to_cuda`) that ends at the work.
 //! - A backward operator belongs to the forward operator at the start of its `fwdbwd` flow. Without such flows, it
 //!   belongs to the innermost forward operator with its sequence number, if one thread ran all forward operators.
 
@@ -29,6 +29,9 @@ use crate::table::metadata::Source;
 use crate::tree::{Position, Tree};
 use alloc::vec::Vec;
 use core::ops::Range;
+
+/// The categories of flows from operators to device work without correlation ids.
+const TO_WORK: [&str; 2] = ["async_npu", "cpu_to_cuda"];
 
 /// The categories of flows from forward to backward operators.
 pub(crate) const FORWARD_BACKWARD: [&str; 3] = ["fwdbwd", "forward_backward", "fwd_bwd"];
@@ -160,11 +163,11 @@ pub(crate) fn link(
         table.layouts.all().iter().any(|l| l.cat.is_some_and(|cat| wanted.contains(&table.names.get(cat))))
     };
     let has_backward = table.layouts.all().iter().any(|l| l.find(Key::FwdThreadId).is_some());
-    if has_backward || has_flow(&["async_npu"]) || has_flow(&FORWARD_BACKWARD) {
+    if has_backward || has_flow(&TO_WORK) || has_flow(&FORWARD_BACKWARD) {
         let ops = OpIndex::new(table, tree);
         link_backward(&ops, pairs, &mut links, join);
-        if has_flow(&["async_npu"]) {
-            link_npu(&ops, pairs, &mut links);
+        if has_flow(&TO_WORK) {
+            link_by_flows(&ops, pairs, &mut links);
         }
     }
     links
@@ -344,11 +347,11 @@ impl<'a> OpIndex<'a> {
     }
 }
 
-/// Links NPU work to the operator at the start of its `async_npu` flow.
-fn link_npu(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
+/// Links work to the operator at the start of its flow.
+fn link_by_flows(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
     let table = ops.table;
     let mut flows: Vec<((u32, i64), Row)> = Vec::new();
-    for &(start, end) in pairs.flows.iter().filter(|p| table.cat(p.0) == "async_npu") {
+    for &(start, end) in pairs.flows.iter().filter(|p| TO_WORK.contains(&table.cat(p.0))) {
         // The flow ends on the host track; the work is on the device track with the same `pid` and `tid`.
         let track = table.tracks.find_on_device(table.track_id(end));
         flows.extend(track.map(|track| ((track.0, table.ts(end)), start)));

@@ -195,7 +195,7 @@ impl Binary {
     fn finish(self) -> Result<(Table, Diagnostics), Error> {
         match self {
             Binary::Recording(recording) => recording.finish(),
-            Binary::Perfetto(perfetto) => Ok(perfetto.finish()),
+            Binary::Perfetto(perfetto) => perfetto.finish(),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Reads the document of a Chrome trace in chunks of any size: `{"traceEvents": […], …}` with its keys in any order, or
-//! a bare array of events.
+//! Reads the document of a Chrome trace in chunks of any size: `{"traceEvents": […], …}` with its keys in any order, a
+//! bare array of events, or an event a line (JSON Lines), which other members may precede on a line of their own.
 //!
 //! The reader is a state machine because a trace can be larger than memory, end anywhere, and be damaged in the middle.
 //! It holds the bytes of at most one unfinished event or metadata member and nothing else of the text.
@@ -11,6 +11,7 @@
 //!   like the start of an event.
 
 mod damage;
+mod lines;
 mod member;
 mod splice;
 
@@ -71,6 +72,8 @@ pub(crate) struct Reader {
     /// The number of bytes that `buf` must hold before an unfinished event is parsed again.
     retry_at: usize,
     bare: bool,
+    /// Whether the document is JSON Lines.
+    lines: bool,
     /// Whether the position is inside a list of records.
     in_list: bool,
     cleared: usize,
@@ -123,6 +126,7 @@ impl Reader {
             offset: 0,
             retry_at: 0,
             bare: false,
+            lines: false,
             in_list: false,
             cleared: 0,
             check_at: CHECK_EVERY,
@@ -218,11 +222,14 @@ impl Reader {
         }
         let strange = self.events_read() == 0 && !self.first_non_event.is_empty();
         let phaseless = self.diagnostics.count(Code::MissingPhase) == self.events_read() as u64;
+        if self.lines && phaseless {
+            return Err(sniff::lines());
+        }
         if self.bare && (strange || (phaseless && self.events_read() > 0)) {
             let first = if strange { self.first_non_event.as_slice() } else { b"{" };
             return Err(sniff::array(first));
         }
-        if !matches!(self.state, State::After | State::Full) {
+        if !self.lines && !matches!(self.state, State::After | State::Full) {
             self.diagnostics.record(Code::Unclosed, Some(self.offset), b"");
         }
         Ok((self.table, self.diagnostics))
@@ -290,7 +297,7 @@ impl Reader {
                 self.table.metadata.bare_array = true;
                 self.begin_events();
             }
-            Some(b'{') => self.state = State::Key,
+            Some(b'{') => return Ok(self.first_object(buf, at, finished)),
             Some(_) if self.head.len() < HEAD && !finished => return Ok(Progress::More(at)),
             Some(_) => return Err(sniff::binary(&self.head)),
         }
@@ -331,7 +338,9 @@ impl Reader {
     /// Counts missing and superfluous commas before a byte that ends the separators.
     fn end_separators(&mut self, byte: u8, offset: u64) {
         let code = match self.commas {
-            0 if self.expects_comma && matches!(byte, b'{' | b'[' | b'"') => Some(Code::MissingComma),
+            0 if self.expects_comma && !self.lines && matches!(byte, b'{' | b'[' | b'"') => {
+                Some(Code::MissingComma)
+            }
             0 => None,
             n if n > 1 || byte == b']' || self.is_opened => Some(Code::TrailingComma),
             _ => None,
@@ -389,6 +398,10 @@ impl Reader {
         match buf.get(at) {
             None => Progress::More(at),
             Some(b'{' | b'[') if Reader::waits(buf, at, finished) => Progress::More(at),
+            Some(b'{') if !self.found_events && find_event(buf, at) == Found::Event(at) => {
+                self.begin_lines();
+                Progress::To(at)
+            }
             Some(b'{' | b'[') => {
                 self.note(Code::TrailingDocument, buf, at);
                 self.stray = false;

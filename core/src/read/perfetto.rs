@@ -18,7 +18,9 @@ mod tracks;
 mod wire;
 
 use super::limits::{Limits, memory_in_the_end};
+use super::sniff;
 use crate::diagnostics::{Code, Diagnostics};
+use crate::error::Error;
 use crate::index::{Index, Keyed};
 use crate::table::bounds::count_sizes;
 use crate::table::events::Table;
@@ -130,6 +132,8 @@ pub(crate) struct Perfetto {
     needed: usize,
     offset: u64,
     packets: u64,
+    /// The first bytes.
+    head: Vec<u8>,
     in_damage: bool,
     sequences: Keyed<Sequence>,
     clocks: Clocks,
@@ -154,6 +158,7 @@ impl Perfetto {
     }
 
     pub(crate) fn feed(&mut self, chunk: &[u8]) {
+        self.head.extend_from_slice(&chunk[..chunk.len().min(HEAD - self.head.len())]);
         self.buffer.extend_from_slice(chunk);
         if self.buffer.len() >= self.needed {
             self.advance(false);
@@ -339,11 +344,17 @@ impl Perfetto {
     }
 
     /// Ends the input and returns the table and the diagnostics.
-    pub(crate) fn finish(mut self) -> (Table, Diagnostics) {
+    ///
+    /// # Errors
+    /// Returns [`Error::NotATrace`] if there is no event. Other protobuf formats begin with the same bytes.
+    pub(crate) fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
         self.advance(true);
         core::mem::take(&mut self.slices).close(&mut self.table, &mut self.diagnostics);
+        let has_events = self.table.rows().any(|row| self.table.ph(row) != b'M');
         if self.places.are_known() {
             self.places.apply(&mut self.table);
+        } else if !has_events && !self.is_full {
+            return Err(sniff::protobuf(&self.head));
         } else {
             let metadata = &mut self.table.metadata;
             metadata.base_ns = self.clocks.base_ns();
@@ -351,7 +362,7 @@ impl Perfetto {
             metadata.entries.push((SOURCE.to_string(), format!("{{\"packets\":{}}}", self.packets)));
         }
         count_sizes(&self.table, &mut self.diagnostics);
-        (self.table, self.diagnostics)
+        Ok((self.table, self.diagnostics))
     }
 }
 

@@ -37,6 +37,16 @@ pub(super) fn binary(head: &[u8]) -> Error {
     }
 }
 
+/// The error for a protobuf without the events of a Perfetto trace. `head` is its first bytes.
+pub(super) fn protobuf(head: &[u8]) -> Error {
+    // The name of the first plane of an XSpace.
+    const PLANES: [&[u8]; 3] = [b"/host:", b"/device:", b"Task Environment"];
+    if PLANES.iter().any(|name| head.windows(name.len()).any(|part| part == *name)) {
+        return refusal("an XSpace profile (.xplane.pb)", "pass the .trace.json.gz of the same folder");
+    }
+    refusal("a protobuf without track events or GPU work of Perfetto", "")
+}
+
 fn is_tar(head: &[u8]) -> bool {
     head.get(257..262) == Some(b"ustar")
 }
@@ -59,6 +69,11 @@ pub(super) fn object(metadata: &Metadata, seen: &[String]) -> Error {
     } else {
         refusal("a JSON object without traceEvents", "")
     }
+}
+
+/// The error for lines without an event.
+pub(super) fn lines() -> Error {
+    refusal("JSON Lines of objects that are not events", "")
 }
 
 /// The error for a JSON array without events. `first` is the text of its first element.

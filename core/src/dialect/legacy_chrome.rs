@@ -1,0 +1,25 @@
+//! Chrome traces of PyTorch's profiler before Kineto, and of `EventList.export_chrome_trace`.
+//!
+//! Events have no `cat`. Those of the process `CPU functions` are operators. Those of the process `CUDA functions` are the
+//! device work of operators, one thread for each device.
+
+use crate::table::category::Category;
+use crate::table::events::{Row, Table};
+use alloc::vec::Vec;
+
+const PROCESSES: [(&str, Category); 2] =
+    [("\"CPU functions\"", Category::CpuOp), ("\"CUDA functions\"", Category::Kernel)];
+
+/// Sets the categories of operators and device work.
+pub(super) fn apply(table: &mut Table) {
+    for (process, category) in PROCESSES {
+        let Some(pid) = table.names.find(process) else { continue };
+        let is_wanted = |&row: &Row| {
+            table.ph(row) == b'X' && table.layout(row).cat.is_none() && table.track(row).pid == pid
+        };
+        let rows: Vec<Row> = table.rows().filter(is_wanted).collect();
+        for row in rows {
+            table.set_meaning(row, (b'X', category), &[]);
+        }
+    }
+}
