@@ -24,6 +24,7 @@ use self::flows::pair_flows;
 use self::ids::{Directions, Ids};
 
 use crate::diagnostics::{Code, Diagnostics};
+use crate::index::Index;
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
 use crate::table::metadata::Source;
@@ -75,6 +76,22 @@ pub(crate) fn pair_spans(table: &mut Table, diagnostics: &mut Diagnostics) -> Sp
         }
     }
     SpanPairs { pairs, asyncs, flows }
+}
+
+/// Gives the begins of asynchronous spans durations, if the trace has no other spans. Returns the begins, each with the number of its id.
+pub(crate) fn durations_of_asyncs(table: &mut Table, pairs: &Pairs) -> Vec<(Row, u32)> {
+    let numbers = {
+        let (mut ids, mut index) = (Ids::new(table), Index::default());
+        let mut number = |begin| {
+            let next = index.len() as u32;
+            Some((begin, index.of(ids.of(begin)?, next)))
+        };
+        pairs.asyncs.iter().filter_map(|&(begin, _)| number(begin)).collect()
+    };
+    for &(begin, end) in &pairs.asyncs {
+        table.set_dur(begin, table.ts(end).saturating_sub(table.ts(begin)).max(0));
+    }
+    numbers
 }
 
 impl SpanPairs {

@@ -18,6 +18,7 @@
 
 pub mod alignment;
 mod alike;
+mod assembly;
 mod bandwidth;
 pub(crate) mod calls;
 mod clocks;

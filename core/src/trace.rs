@@ -7,7 +7,7 @@ use crate::execution::{ExecutionTrace, Node};
 use crate::join::Join;
 use crate::kernel_rules::KernelRules;
 use crate::link::{Ids, Links, link};
-use crate::pair::{Pairs, pair_spans};
+use crate::pair::{Pairs, durations_of_asyncs, pair_spans};
 use crate::read::chrome::Reader;
 use crate::read::encoding::Decoder;
 use crate::read::limits::Limits;
@@ -107,6 +107,11 @@ impl Trace {
             },
         ]);
         diagnostics.append(&unpaired);
+        if tree.is_empty() && !pairs.asyncs.is_empty() {
+            let ids = durations_of_asyncs(&mut table, &pairs);
+            bound_times(&mut table, &mut diagnostics);
+            tree = tree::build_asynchronous(&table, &ids);
+        }
         let links = link(&table, &tree, &pairs, ids, &mut diagnostics, join);
         let rules = Rules::of_trace(&table);
         if is_export {

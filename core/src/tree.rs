@@ -9,6 +9,10 @@
 //! Nesting rule: a span is a child of the innermost span of its lane that started no later, ends no earlier, and did
 //! not end at or before its start.
 
+mod asynchronous;
+
+pub(crate) use asynchronous::build_asynchronous;
+
 use crate::diagnostics::{Code, Diagnostics};
 use crate::handle::{handle, run};
 use crate::table::category::Category;

@@ -266,10 +266,13 @@ impl Table {
         self.ts(row).saturating_add(self.dur(row).max(0))
     }
 
-    /// Whether the event is a complete or begin event with a start and a duration.
+    /// Whether the event is a complete or begin event with a start and a duration. The begins of asynchronous spans have durations in
+    /// traces that have no other spans.
     #[inline]
     pub fn is_span(&self, row: Row) -> bool {
-        self.dur(row) != time::NONE && self.ts(row) != time::NONE && matches!(self.ph(row), b'X' | b'B')
+        self.dur(row) != time::NONE
+            && self.ts(row) != time::NONE
+            && matches!(self.ph(row), b'X' | b'B' | b'b' | b'S')
     }
 
     /// Sorts events by start and then by descending end. The sort is stable.

@@ -201,7 +201,7 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         let start = start.map_or(time::NONE, |ns| self.rewrite.start(ns).unwrap_or(ns));
         let far: Vec<&str> = far_times(table, row).collect();
         for (key, ns) in [(START, start), (DURATION, table.dur(row))] {
-            if ns != time::NONE && (key == START || ph != b'B') && !far.contains(&key) {
+            if ns != time::NONE && (key == START || !matches!(ph, b'B' | b'b' | b'S')) && !far.contains(&key) {
                 let mut text = String::new();
                 time::write_micros(&mut text, ns);
                 members.member(key, &text)?;

@@ -5,6 +5,7 @@ use crate::index::Index;
 use crate::names::NameId;
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
+use crate::table::category::Category;
 use crate::trace::Trace;
 use crate::tree::Lane;
 use alloc::format;
@@ -55,16 +56,20 @@ pub(super) fn launched_ns(trace: &Trace) -> Vec<i64> {
 }
 
 /// Returns the merged tree of a lane: parents before children, in order of first occurrence. Device times are 0 if
-/// `launched_ns` is empty.
+/// `launched_ns` is empty. The profiler's own span over the recording calls nothing and is left out.
 pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<Node> {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut nodes: Vec<Node> = Vec::new();
     let mut index = Index::default();
-    let mut node_of: Vec<usize> = Vec::with_capacity(lane.positions().len());
+    let mut node_of: Vec<Option<usize>> = Vec::with_capacity(lane.positions().len());
     let self_ns = tree.self_times(table, lane);
     for at in lane.positions() {
         let row = tree.row(at);
-        let above = tree.parent(at).map(|parent| node_of[lane.offset(parent)]);
+        let above = tree.parent(at).and_then(|parent| node_of[lane.offset(parent)]);
+        if table.category(row) == Category::Window {
+            node_of.push(above);
+            continue;
+        }
         let name = table.name_id(row);
         let key = (above.map_or(-1, |above| above as i64), i64::from(name.0));
         let node = index.of(key, nodes.len() as u32) as usize;
@@ -72,7 +77,7 @@ pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<Node> {
             let depth = above.map_or(0, |above| nodes[above].depth + 1);
             nodes.push(Node::new(name, above, depth));
         }
-        node_of.push(node);
+        node_of.push(Some(node));
         nodes[node].count += 1;
         nodes[node].total_ns += table.dur(row).max(0);
         nodes[node].self_ns += self_ns[lane.offset(at)];
@@ -157,7 +162,11 @@ pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
     let launched = launched_ns(trace);
     for lane in trace.tree.lanes() {
         let mut nodes = merged(trace, lane, &launched);
+        if nodes.is_empty() {
+            continue;
+        }
         let roots = || nodes.iter().filter(|n| n.parent.is_none());
+        let spans: usize = nodes.iter().map(|n| n.count).sum();
         let whole: i64 = roots().map(|n| n.total_ns).sum();
         let whole_device: i64 = roots().map(|n| n.device_total_ns).sum();
         if cut.bottom_up {
@@ -169,7 +178,7 @@ pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
             Cell::Null,
             Cell::Null,
             title.as_str().into(),
-            lane.positions().len().into(),
+            spans.into(),
             Cell::Ns(whole),
             Cell::Null,
             Cell::Ns(whole_device),

@@ -1,0 +1,149 @@
+//! What users of profilers reported as wrong, with the right values.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn data(path: &str) -> String {
+    let data: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(path);
+    data.display().to_string()
+}
+
+fn kinetoscope(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kinetoscope")).args(arguments).output().expect("a process")
+}
+
+fn answer(arguments: &[&str]) -> Value {
+    let output = kinetoscope(&[arguments, &["--format", "json"]].concat());
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn rows(arguments: &[&str]) -> Vec<Value> {
+    answer(arguments)["rows"].as_array().expect("rows").clone()
+}
+
+/// The values of a column by the names of the rows.
+fn column(rows: &[Value], key: &str) -> Vec<(String, i64)> {
+    let text = |row: &Value| row["name"].as_str().unwrap_or("").to_owned();
+    rows.iter().map(|row| (text(row), row[key].as_i64().unwrap_or(-1))).collect()
+}
+
+fn code(arguments: &[&str]) -> Option<i32> {
+    kinetoscope(arguments).status.code()
+}
+
+#[test]
+fn two_processes_with_the_same_ids_keep_their_kernels() {
+    let trace = data("healthy/correlation_of_two_processes.json");
+    let ops = column(&rows(&["ops", &trace]), "device_time_total_ns");
+    assert!(ops.contains(&("aten::mm".into(), 100_000)), "{ops:?}");
+    assert!(ops.contains(&("aten::add".into(), 300_000)), "{ops:?}");
+    let launches = rows(&["launches", &trace]);
+    let delays: Vec<i64> = launches.iter().map(|row| row["delay_mean_ns"].as_i64().unwrap_or(-1)).collect();
+    assert_eq!(delays, [20_000, 20_000]);
+    let kernels = column(&rows(&["kernels", "--by", "operator", &trace]), "total_ns");
+    assert_eq!(kernels, [("aten::add".into(), 300_000), ("aten::mm".into(), 100_000)]);
+    assert_eq!(code(&["--strict", &trace]), Some(0));
+}
+
+#[test]
+fn a_link_that_nothing_decides_is_a_loss() {
+    let trace = data("malformed/correlation_that_nothing_tells_apart.json");
+    assert_eq!(code(&["--strict", &trace]), Some(3));
+    let check = rows(&["check", &trace]);
+    let lost: Vec<&Value> = check.iter().filter(|row| row["kind"] == "lost").collect();
+    assert!(matches!(lost[..], [one] if one["name"] == "ambiguous_link" && one["count"] == 2), "{lost:?}");
+    let fitness = answer(&["fitness", &trace]).to_string();
+    assert!(fitness.contains("2 parts of the trace lost or uncertain"), "{fitness}");
+}
+
+#[test]
+fn epoch_nanoseconds_are_read_as_such() {
+    let trace = data("malformed/times_in_nanoseconds.json");
+    let names = column(&rows(&["names", &trace]), "total_ns");
+    assert_eq!(names, [("step".into(), 5_000_000), ("load".into(), 1_000_000), ("save".into(), 500_000)]);
+    assert!(rows(&["tree", &trace]).iter().all(|row| row["depth"].as_i64().unwrap_or(0) == 0));
+    assert_eq!(code(&["--strict", &trace]), Some(0));
+    let text = String::from_utf8(kinetoscope(&[&trace]).stdout).expect("UTF-8");
+    assert!(text.contains("All times are nanoseconds since 1970."), "{text}");
+}
+
+#[test]
+fn times_of_other_units_are_lost_and_named() {
+    let trace = data("malformed/times_of_other_units.json");
+    assert_eq!(code(&["--strict", &trace]), Some(3));
+    let text = String::from_utf8(kinetoscope(&[&trace]).stdout).expect("UTF-8");
+    assert!(text.contains("638400000000000000: ticks of 100 ns since the year 1"), "{text}");
+    assert!(text.contains("3 parts lost or uncertain"), "{text}");
+}
+
+#[test]
+fn local_ids_pair_within_their_process() {
+    let tasks = rows(&["tasks", &data("healthy/ids_of_one_process.json")]);
+    assert_eq!(column(&tasks, "life_ns"), [("read".into(), 110_000)]);
+}
+
+#[test]
+fn asynchronous_spans_are_spans_where_no_others_are() {
+    let trace = data("healthy/asynchronous_only.json");
+    let names = rows(&["names", &trace]);
+    let expected = [("llm.call".into(), 1_497_000_000), ("agent.run".into(), 1_000_000_000)];
+    assert_eq!(column(&names, "total_ns"), expected);
+    assert_eq!(column(&names, "count"), [("llm.call".into(), 2), ("agent.run".into(), 1)]);
+    let folded = String::from_utf8(kinetoscope(&["export", "folded", "--lanes", &trace]).stdout).expect("UTF-8");
+    assert!(folded.contains(";agent.run;llm.call 899000\n"), "{folded}");
+}
+
+#[test]
+fn clocks_may_differ_by_a_minute() {
+    let text = kinetoscope(&["ranks", &data("cases/clocks_far_apart")]).stdout;
+    let text = String::from_utf8(text).expect("UTF-8");
+    assert!(text.starts_with("Run: 2 of 2 ranks, 3 steps, 3 matched collectives"), "{text}");
+    assert!(text.contains("waiting for other ranks: 300.000us in all"), "{text}");
+    assert!(text.contains("its clock is 60.000s ahead of that of the reference rank"), "{text}");
+}
+
+#[test]
+fn two_cycles_of_a_worker_are_one_rank() {
+    let text = kinetoscope(&["ranks", &data("cases/two_cycles_one_worker")]).stdout;
+    assert!(text.starts_with(b"Run: 1 rank, 6 steps"), "{}", String::from_utf8_lossy(&text));
+}
+
+#[test]
+fn an_xspace_is_refused_by_name() {
+    let output = kinetoscope(&[&data("refused/xspace.xplane.pb")]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("an XSpace profile"));
+}
+
+#[test]
+fn traces_of_before_kineto_have_operators_and_device_work() {
+    let ops = rows(&["kernels", "--by", "operator", &data("healthy/before_kineto.json")]);
+    assert_eq!(column(&ops, "total_ns"), [("add".into(), 134_176), ("mul".into(), 49_686)]);
+}
+
+#[test]
+fn lines_are_read_with_and_without_a_header() {
+    for name in ["healthy/lines.json", "healthy/lines_after_a_header.json"] {
+        let names = rows(&["names", &data(name)]);
+        assert_eq!(column(&names, "count"), [("op0".into(), 2), ("op1".into(), 2)], "{name}");
+    }
+}
+
+#[test]
+fn a_dash_as_output_is_standard_output() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = data("healthy/lines.json");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kinetoscope"));
+        command.args(arguments).current_dir(folder.path()).output().expect("a process").stdout
+    };
+    for command in ["names", "summary", "slice", "outline"] {
+        let direct = run(&[command, &trace]);
+        assert!(!direct.is_empty());
+        assert!(run(&[command, &trace, "-o", "-"]) == direct, "{command}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+}
