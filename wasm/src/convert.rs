@@ -83,11 +83,27 @@ pub fn options(declared: &[Opt], object: JsValue) -> Result<Options, JsValue> {
     let value = if object.is_undefined() {
         Ok(serde_json::Value::Null)
     } else {
+        check_numbers(&object)?;
         serde_wasm_bindgen::from_value(object)
     };
     let value =
         value.map_err(|e| failure(&Error::BadOption(format!("the options must be a plain object: {e}"))))?;
     Options::from_json(declared, &value).map_err(|e| failure(&e))
+}
+
+/// Checks that no member of an object is NaN or infinite. JSON has no such numbers: the member would be left out.
+fn check_numbers(object: &JsValue) -> Result<(), JsValue> {
+    let Some(object) = Object::try_from(object) else { return Ok(()) };
+    let is_wrong = |value: &JsValue| value.as_f64().is_some_and(|number| !number.is_finite());
+    for entry in Object::entries(object) {
+        let [key, value] = [0, 1].map(|at| Array::from(&entry).get(at));
+        if is_wrong(&value) || Array::is_array(&value) && Array::from(&value).iter().any(|one| is_wrong(&one))
+        {
+            let key = key.as_string().unwrap_or_default();
+            return Err(failure(&Error::BadOption(format!("{key}: expected a finite number"))));
+        }
+    }
+    Ok(())
 }
 
 /// Sets a member of a new plain object.
