@@ -68,7 +68,7 @@ const RENAMED = { left_value: "left", right_value: "right" };
 function textOf(value) {
   if (value === null || value === undefined) return "null";
   if (value instanceof Uint32Array) return String(value.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n));
-  if (typeof value === "bigint") return String(Number(value));
+  if (typeof value === "bigint" || /^\d{17,}$/.test(value)) return String(Number(value));
   if (typeof value === "object") return JSON.stringify(value);
   return String(value).replace(/^\[.*/, (shapes) => shapes.replaceAll(", ", ","));
 }

@@ -18,6 +18,9 @@ const HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --tes
 
 /** How many frames of the stack a group is made by. */
 export type StackGroup = `stack:${number}`;
+
+/** A Unix time in ns as text, for `BigInt`: a number would lose digits, and JSON has no `BigInt`. */
+export type UnixNs = `${bigint}`;
 ";
 
 const COLUMNS_HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of queries.
@@ -266,7 +269,7 @@ fn member_type(column: &Column, variant: Option<&Variant>) -> String {
         | CellType::Rate
         | CellType::Float
         | CellType::Share => "number".to_owned(),
-        CellType::UnixNs => "bigint".to_owned(),
+        CellType::UnixNs => "UnixNs".to_owned(),
         CellType::Bool => "boolean".to_owned(),
         CellType::Text => "string".to_owned(),
         CellType::Word(vocabulary) => vocabulary.name.to_owned(),

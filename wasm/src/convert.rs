@@ -1,6 +1,6 @@
 //! Conversion between values of the engine and JavaScript values.
 
-use js_sys::{Array, BigInt, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
+use js_sys::{Array, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
 use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::names::Names;
@@ -115,7 +115,7 @@ pub fn set(object: &Object, key: &str, value: &JsValue) {
 /// The number of rows per call of `JSON.parse`, which creates objects faster than individual calls do.
 const ROWS_AT_ONCE: usize = 16 << 10;
 
-/// Converts rows to plain objects. A Unix time in ns becomes a `BigInt`.
+/// Converts rows to plain objects. A Unix time in ns becomes a text: a number would lose digits, and JSON has no `BigInt`.
 ///
 /// # Errors
 /// Returns the errors of `JSON.parse`. Rows do not cause any.
@@ -129,7 +129,7 @@ pub fn rows(rows: &Rows) -> Result<Array, JsValue> {
     for (at, column) in rows.columns.iter().enumerate().filter(|(_, c)| c.kind == CellType::UnixNs) {
         for (object, row) in out.iter().zip(&rows.rows) {
             if let Cell::UnixNs(ns) = row[at] {
-                set(&Object::from(object), column.key, &BigInt::from(ns));
+                set(&Object::from(object), column.key, &JsValue::from(ns.to_string()));
             }
         }
     }
@@ -151,7 +151,7 @@ pub fn columns(rows: &Rows) -> Result<Object, JsValue> {
     Ok(out)
 }
 
-/// Converts one column: texts to codes into a dictionary, Unix times to `BigInt`s, other numbers to a `Float64Array`
+/// Converts one column: texts to codes into a dictionary, Unix times to texts, other numbers to a `Float64Array`
 /// with NaN for null, booleans to a `Uint8Array` with 2 for null, anything else to an array of values.
 fn column(rows: &Rows, at: usize) -> Result<JsValue, JsValue> {
     let cells = rows.rows.iter().map(|row| &row[at]);
@@ -163,7 +163,7 @@ fn column(rows: &Rows, at: usize) -> Result<JsValue, JsValue> {
         }
         CellType::UnixNs => {
             let time = |cell: &Cell| {
-                if let Cell::UnixNs(ns) = cell { BigInt::from(*ns).into() } else { JsValue::NULL }
+                if let Cell::UnixNs(ns) = cell { JsValue::from(ns.to_string()) } else { JsValue::NULL }
             };
             cells.map(time).collect::<Array>().into()
         }

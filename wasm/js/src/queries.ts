@@ -3,6 +3,9 @@
 /** How many frames of the stack a group is made by. */
 export type StackGroup = `stack:${number}`;
 
+/** A Unix time in ns as text, for `BigInt`: a number would lose digits, and JSON has no `BigInt`. */
+export type UnixNs = `${bigint}`;
+
 export type EngineErrorCode =
   | "empty"
   | "not_a_trace"
@@ -2112,7 +2115,7 @@ export interface RanksClockRow {
   /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
   drift_ppm: number | null;
   /** The time of the rank's clock at which the offset holds. */
-  at_ns: bigint | null;
+  at_ns: UnixNs | null;
   /** How far the offset may be off. */
   error_ns: number | null;
   /** How the clock was fitted; `reference` for the rank that the others are compared with. */
@@ -2914,7 +2917,7 @@ export interface RanksCollectiveRow {
   /** The size of the input or the output, whichever is larger; of a group, the sum. */
   bytes: number | null;
   /** When the first rank arrived, on the reference clock. */
-  start_ns: bigint;
+  start_ns: UnixNs;
   /** The wait of each of the `ranks`, in ns. */
   wait_ns: unknown[] | null;
   /** The transfer of each of the `ranks`, in ns. */
@@ -3698,9 +3701,9 @@ export interface InfoRow {
   /** The number of ranks of the job. */
   world_size: number | null;
   /** The Unix time of ts 0, in ns; 0 if the file has absolute times. */
-  base_time_ns: bigint;
+  base_time_ns: UnixNs;
   /** The Unix time of the first event, in ns. */
-  start_ns: bigint;
+  start_ns: UnixNs;
   /** The time from the start of the first event to the end of the last. */
   wall_ns: number;
   /** The names of the devices. */
