@@ -8,9 +8,9 @@ import type { RunRanksOptions } from "./run-options.js";
 import type { Columns } from "./trace.js";
 
 /** Separates the kinds of rows from the options of the query. */
-export function splitKinds(options: RunRanksOptions): { kinds: string[]; query: RanksOptions } {
+export function splitKinds(options: RunRanksOptions): { kinds: string[] | undefined; query: RanksOptions } {
   const { kinds, ...query } = given.options(options);
-  return { kinds: kinds === undefined ? [] : given.texts("kinds", kinds), query };
+  return { kinds: kinds && given.texts("kinds", kinds), query };
 }
 
 /** The ranks of a run: a summary of each. */

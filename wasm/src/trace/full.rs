@@ -81,10 +81,14 @@ impl EngineTrace {
     /// The events of a row of `ops`, by its index in the unsorted rows.
     ///
     /// # Errors
-    /// Returns an error if an option is invalid.
+    /// Returns an error if an option is invalid, or there is no such row.
     pub fn instances(&self, row: u32, given: JsValue) -> Result<Object, JsValue> {
         let options = options(query("ops").map_err(|e| failure(&e))?.options, given)?;
-        Ok(self.spans(&spans::instances(&self.trace, OpsOptions::of(&options, false).group_by, row)))
+        let found = spans::instances(&self.trace, OpsOptions::of(&options, false).group_by, row);
+        if found.is_empty() {
+            return Err(failure(&Error::BadOption(format!("row {row}: `ops` has no such row with this grouping"))));
+        }
+        Ok(self.spans(&found))
     }
 
     /// The span of an event and all spans that it is linked to.
