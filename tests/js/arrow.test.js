@@ -121,6 +121,21 @@ test("apache-arrow and Arquero read the tables", async () => {
   trace.dispose();
 });
 
+test("tables without rows are read", async () => {
+  const trace = await open(Buffer.from('[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]'));
+  for (const [table, { columns }] of Object.entries(TABLES)) {
+    const stream = await arrow(trace, table);
+    const [read, inArquero] = [tableFromIPC(stream), fromArrow(stream)];
+    assert.equal(inArquero.numRows(), read.numRows, table);
+    assert.equal(read.schema.fields.length, columns.length + 2);
+    if (table !== "kernels") continue;
+    assert.equal(read.numRows, 0);
+    connection.insertArrowFromIPCStream(stream, { name: "without_rows", create: true });
+    assert.equal(connection.query("SELECT count(*) AS n FROM without_rows").toArray()[0].n, 0n);
+  }
+  trace.dispose();
+});
+
 test("a worker gives the same streams", async () => {
   const path = `${data}/torch/cuda/nccl/trace.json.gz`;
   const [here, there] = [await open(path), await openRemote(path)];
