@@ -4,7 +4,7 @@ import type { EngineTrace as LiteEngineTrace } from "./glue/lite.js";
 import * as given from "./given.js";
 import { METHODS } from "./methods.js";
 import { Owned } from "./owned.js";
-import type { DiagnosticCode, Queries, Severity } from "./queries.js";
+import type { DiagnosticCode, Queries, Severity, UnixNs } from "./queries.js";
 
 /** A diagnostic of the file. */
 export interface Diagnostic {
@@ -25,7 +25,7 @@ export interface TilesOptions {
   /** The left edge, in ns from the start of the recording. */
   startNs: number;
   endNs: number;
-  /** The number of pixels between the edges. */
+  /** The number of pixels between the edges; at most 65536. */
   pixels: number;
 }
 
@@ -57,7 +57,9 @@ export interface TextColumn {
 
 type ColumnOf<T> = [Exclude<T, null>] extends [number]
   ? Float64Array
-  : [Exclude<T, null>] extends [string]
+  : [Exclude<T, null>] extends [UnixNs]
+      ? T[]
+      : [Exclude<T, null>] extends [string]
     ? TextColumn
     : [Exclude<T, null>] extends [boolean]
       ? Uint8Array
@@ -77,11 +79,8 @@ export type QueryName = keyof Queries;
 /** The checked edges of a drawn part. */
 export function window(options: Omit<TilesOptions, "track">): Omit<TilesOptions, "track"> {
   const { startNs, endNs, pixels } = given.options(options);
-  return {
-    startNs: given.time("startNs", startNs),
-    endNs: given.time("endNs", endNs),
-    pixels: given.index("pixels", pixels),
-  };
+  given.period(startNs, endNs);
+  return { startNs, endNs, pixels: given.pixels(pixels) };
 }
 
 /** A trace of an engine `E`, which answers the queries `Q`. It uses memory of the engine until it is disposed of. */

@@ -1,7 +1,9 @@
 // The exports of all entries that open traces.
 
+export type { BudgetResult, Budgets, Check, CheckOptions, Limits } from "./budgets.js";
 export type { CompareOptions } from "./compare-options.js";
 export { KinetoscopeError, type ErrorCode } from "./errors.js";
+export { mediaType } from "./media-type.js";
 export type { OpenOptions, Progress, ReadCounts } from "./open-options.js";
 export type { OutlineOptions, OutlineProgress, WindowOptions } from "./outline-options.js";
 export type { SummarizeOptions } from "./ranks.js";

@@ -3,11 +3,12 @@
 import type { EngineTrace, EngineWriting } from "./glue/engine.js";
 import { Answering, addMethods, window, type QueryName } from "./answering.js";
 import { guarded } from "./errors.js";
+import { exact } from "./exact.js";
 import * as given from "./given.js";
 import type { Buffers, BuffersOptions } from "./buffers.js";
 import type { TableName } from "./tables.js";
 import type { SummaryOptions } from "./run-options.js";
-import { EXPORTS, QUERIES, type Answers, type Exports, type Relation, type Queries } from "./queries.js";
+import { QUERIES, type Answers, type Exports, type Relation, type Queries } from "./queries.js";
 
 export type { Columns, Diagnostic, TextColumn, Tiles, TilesOptions } from "./answering.js";
 export type { Buffers, BuffersOptions, ColumnBuffers, TextBuffers } from "./buffers.js";
@@ -55,7 +56,7 @@ export interface Curve {
   mean: Float64Array;
 }
 
-/** An event in the Chrome trace format. */
+/** An event in the Chrome trace format. An integer that a number cannot represent is the text of its digits. */
 export type ChromeEvent = Record<string, unknown>;
 
 type ExportName = keyof Exports;
@@ -102,7 +103,7 @@ export class Trace extends Answering<EngineTrace, QueryName> {
   /** Returns an event with all its arguments. */
   event(index: number): ChromeEvent {
     const number = given.index("event", index);
-    return JSON.parse(this.withEngine((engine) => engine.event(number))) as ChromeEvent;
+    return exact(this.withEngine((engine) => engine.event(number))) as ChromeEvent;
   }
 
   /** Returns the summary of the trace as the bytes of a file (`.ksum`), for `openRun` and `kinetoscope ranks`. */
@@ -150,8 +151,3 @@ export class Trace extends Answering<EngineTrace, QueryName> {
 export interface Trace extends Answers {}
 
 addMethods(Trace, Object.keys(QUERIES) as QueryName[]);
-
-/** Returns the media type of an export. */
-export function mediaType(name: ExportName): string {
-  return EXPORTS[name];
-}
