@@ -153,7 +153,7 @@ test("defects are counted and the rest is read", async () => {
 test("aborting ends the reading and frees its memory", async () => {
   const reason = new Error("enough");
   const early = await refusal(packed, { signal: AbortSignal.abort(reason) });
-  assert.deepEqual([early.code, early.name, early.cause], ["aborted", "AbortError", reason]);
+  assert.deepEqual([early.code, early.name, early.reason], ["aborted", "AbortError", reason]);
 
   const controller = new AbortController();
   let cancelled = false;
