@@ -86,20 +86,30 @@ import { open as openLite, type LiteClient, type LiteOptions, type LiteQuery, ty
 import { createRemoteClient, type Reply, type Request as Message, type Spawn, type Thread } from "kinetoscope/remote";
 import { serve } from "kinetoscope/serve";
 import {
+  check as checkRemote,
+  createPool,
   diff as diffRemote,
   open as openRemote,
   openRun as openRemoteRun,
+  mediaType as mediaTypeRemote,
+  memoryBytes as memoryBytesRemote,
   merge as mergeRemote,
   outline as outlineRemote,
+  repair as repairRemote,
   summarize as summarizeRemote,
   trend as trendRemote,
+  type Abortable,
+  type PoolOptions,
   type RemoteAnswers,
+  type RemoteCalls,
   type RemoteClient,
   type RemoteComparison,
   type RemoteDiff,
   type RemoteOutline,
   type RemoteOutlines,
+  type RemotePool,
   type RemoteRanks,
+  type RemoteRepair,
   type RemoteRun,
   type RemoteTrace,
 } from "kinetoscope/worker";
@@ -107,6 +117,7 @@ import {
 const sources: Source[] = [
   new Blob([]),
   new Uint8Array(),
+  new DataView(new ArrayBuffer(1)),
   new ArrayBuffer(0),
   new URL("https://a.example/t.json"),
   "t.json",
@@ -128,7 +139,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   const ops: OpsRow[] = trace.ops(grouped);
   const info: InfoRow = trace.info();
   const start: bigint = trace.startNs;
-  console.log(summary.wall_ns, ops[0]?.self_cpu_time_total_ns, info.start_ns === start, trace.name, trace.length);
+  console.log(summary.wall_ns, ops[0]?.self_cpu_time_total_ns, BigInt(info.start_ns) === start, trace.name, trace.length);
   console.log(trace.kernels().length, trace.tree({ depth: 3 }).length, trace.stacks().length, trace.steps().length);
   console.log(trace.events({ rowLimit: 5 }).length, trace.tracks().length, trace.check().length);
   const answers: Answers = trace;
@@ -207,6 +218,8 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     (await remote.find(["a"])).length,
   );
   console.log((await remote.instances(0)).length);
+  const stoppable: Abortable = { signal: controller.signal };
+  console.log(await remote.ops({ rowLimit: 5, ...stoppable }), await remote.diagnostics(stoppable));
   remote.dispose();
   const spawn: Spawn = (onReply) => {
     const worker: Thread & Worker = new Worker("worker.js");
@@ -216,7 +229,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   (await createRemoteClient(spawn).open(file)).dispose();
   const handle: (message: Message) => Promise<void> = serve(
     { postMessage: () => undefined },
-    { open: openSupplied, repair, openRun, summarize, merge, diff, trend, outline },
+    { open: openSupplied, repair, openRun, summarize, merge, diff, check, trend, outline },
   );
   console.log(handle);
 
@@ -225,7 +238,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   } catch (error) {
     if (error instanceof KinetoscopeError) {
       const why: ErrorCode = error.code;
-      console.log(why, error.byteOffset, error.source, error.cause);
+      console.log(why, error.byteOffset, error.source, error.reason, error.cause.code);
     }
   }
 }
@@ -247,6 +260,17 @@ export async function compared(file: File): Promise<void> {
 }
 
 export const comparisons: [Diff<Source>, Check<Source>, RemoteDiff] = [{ diff }, { check }, { diff: diffRemote }];
+
+export const checks: [Check<Source>, RemoteRepair] = [{ check: checkRemote }, { repair: repairRemote }];
+
+export async function pooled(file: File): Promise<void> {
+  const options: PoolOptions = { workers: 4 };
+  using pool: RemotePool = createPool(options);
+  const calls: RemoteCalls = pool;
+  const trace: RemoteTrace = await calls.open(file);
+  const bytes: number = (await pool.memoryBytes()) + (await memoryBytesRemote());
+  console.log(trace.length, bytes, mediaTypeRemote("chrome"));
+}
 
 export async function history(file: File, options: TrendOptions): Promise<void> {
   const { rows, runs, json, table }: TrendResult = await trend(file, options);
@@ -282,7 +306,17 @@ export const ranks: [Ranks<Source>, RemoteRanks] = [
 
 export const clients: [Client<Source>, RemoteClient] = [
   { open, repair, ...ranks[0], ...comparisons[0], ...comparisons[1], ...trends[0], ...outlines[0] },
-  { open: openRemote, ...ranks[1], ...comparisons[2], ...trends[1], ...outlines[1] },
+  {
+    open: openRemote,
+    ...ranks[1],
+    ...comparisons[2],
+    ...checks[0],
+    ...checks[1],
+    ...trends[1],
+    ...outlines[1],
+    memoryBytes: memoryBytesRemote,
+    createPool,
+  },
 ];
 
 export async function several(files: readonly File[], trace: Trace): Promise<void> {

@@ -77,7 +77,7 @@ pub(crate) fn step() -> Result<Tally, Failure> {
 }
 
 /// Runs the tests of the package: agreement with the native engine and of `kinetoscope/lite`, runs of several ranks, installation, examples, the book, damaged input,
-/// threads, outlines, tables as Arrow streams.
+/// sources, gates, values, workers, threads, outlines, tables as Arrow streams.
 pub(crate) fn test() -> Result<Tally, Failure> {
     let tests = root().join("tests/js");
     npm::install(&tests)?;
@@ -100,6 +100,10 @@ pub(crate) fn test() -> Result<Tally, Failure> {
         "examples",
         "book",
         "robustness",
+        "sources",
+        "gates",
+        "values",
+        "workers",
         "threads",
         "outline",
         "arrow",
