@@ -97,6 +97,7 @@ pub(crate) fn test() -> Result<Tally, Failure> {
         "diff",
         "trend",
         "install",
+        "recipes",
         "examples",
         "book",
         "robustness",
