@@ -65,6 +65,8 @@ import {
   type Relation,
   type Severity,
   type Spans,
+  type StreamOptions,
+  type UnixNs,
   type TextColumn,
   type Trend,
   type TrendOptions,
@@ -139,7 +141,8 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   const ops: OpsRow[] = trace.ops(grouped);
   const info: InfoRow = trace.info();
   const start: bigint = trace.startNs;
-  console.log(summary.wall_ns, ops[0]?.self_cpu_time_total_ns, BigInt(info.start_ns) === start, trace.name, trace.length);
+  const begun: UnixNs = info.start_ns;
+  console.log(summary.wall_ns, ops[0]?.self_cpu_time_total_ns, BigInt(begun) === start, trace.name, trace.length);
   console.log(trace.kernels().length, trace.tree({ depth: 3 }).length, trace.stacks().length, trace.steps().length);
   console.log(trace.events({ rowLimit: 5 }).length, trace.tracks().length, trace.check().length);
   const answers: Answers = trace;
@@ -192,6 +195,8 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     trace.markdown("ops"),
   );
   for (const query of Object.keys(QUERIES) as (keyof Queries)[]) console.log(trace.json(query));
+  const streaming: StreamOptions = { format: "csv" };
+  console.log(trace.stream("ops", { offset: 5, rowLimit: 5, ...streaming }), trace.ops({ offset: 5 }));
   for (const name of Object.keys(EXPORTS) as (keyof Exports)[]) console.log(mediaType(name));
   const clean: ReadableStream<Uint8Array> = await repair(file, { signal: controller.signal });
   console.log(
@@ -217,7 +222,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     (await remote.curve(curveOptions)).length,
     (await remote.find(["a"])).length,
   );
-  console.log((await remote.instances(0)).length);
+  console.log((await remote.instances(0)).length, remote.stream("events", streaming));
   const stoppable: Abortable = { signal: controller.signal };
   console.log(await remote.ops({ rowLimit: 5, ...stoppable }), await remote.diagnostics(stoppable));
   remote.dispose();

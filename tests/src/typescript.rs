@@ -217,8 +217,17 @@ fn options(out: &mut String, about: &str, name: &str, options: &[Opt]) {
         };
         doc(out, "  ", &format!("{}{unit}", option.help()));
         let _ = writeln!(out, "  {}?: {} | undefined;", camel_case(option.name), option_type(option.takes));
+        if option.name == "row-limit" && is_of_trace(name) {
+            doc(out, "  ", "Number of rows to leave out before those; not of a table");
+            out.push_str("  offset?: number | undefined;\n");
+        }
     }
     out.push_str("}\n");
+}
+
+/// Whether these are the options of a query about one trace, whose rows the package returns in parts.
+fn is_of_trace(name: &str) -> bool {
+    QUERIES.iter().any(|query| pascal_case(query.name) == name && query.name != "ranks")
 }
 
 fn words(words: &[&str]) -> String {

@@ -33,6 +33,8 @@ pub mod reading;
 pub mod repairing;
 #[cfg(feature = "full")]
 pub mod segments;
+#[cfg(feature = "full")]
+pub mod streaming;
 pub mod trace;
 #[cfg(feature = "full")]
 pub mod trending;

@@ -27,7 +27,7 @@ struct Engine {
 }
 
 const ENGINES: [Engine; 2] = [
-    Engine { file: "kinetoscope.wasm", glue: "engine", features: &[], largest: 865_000 },
+    Engine { file: "kinetoscope.wasm", glue: "engine", features: &[], largest: 868_000 },
     Engine { file: "lite.wasm", glue: "lite", features: &["--no-default-features"], largest: 460_000 },
 ];
 
@@ -103,6 +103,7 @@ pub(crate) fn test() -> Result<Tally, Failure> {
         "robustness",
         "sources",
         "gates",
+        "stream",
         "values",
         "workers",
         "threads",

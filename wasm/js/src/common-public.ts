@@ -27,6 +27,7 @@ export type {
   Diagnostic,
   Related,
   Spans,
+  StreamOptions,
   TextBuffers,
   TextColumn,
   Tiles,

@@ -64,7 +64,7 @@ export class Held {
   }
 
   /** Returns the pieces of what the worker writes for a request. */
-  protected stream(message: (id: number) => MessageBody): ReadableStream<Uint8Array> {
+  protected written(message: (id: number) => MessageBody): ReadableStream<Uint8Array> {
     if (this.#isDisposed) throw this.#disposedError();
     const begun = this.send<number>(message);
     begun.catch(() => undefined);

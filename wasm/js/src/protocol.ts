@@ -80,6 +80,7 @@ export type Request =
   | { id: number; do: "ask"; held: number; method: HeldMethod; arguments: unknown[] }
   | { id: number; do: "merge"; sources: WireSource[]; options: MergeOptions }
   | { id: number; do: "export"; held: number; name: string; options: unknown }
+  | { id: number; do: "stream"; held: number; query: string; options: object }
   | { id: number; do: "pull"; writing: number }
   | { id: number; do: "cancel"; writing: number }
   | {

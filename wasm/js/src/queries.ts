@@ -806,6 +806,8 @@ export interface OpsOptions {
   sortBy?: "count" | "cpu_time" | "cpu_time_total" | "self_cpu_time_total" | "device_time" | "device_time_total" | "self_device_time_total" | "cpu_memory_usage" | "self_cpu_memory_usage" | "device_memory_usage" | "self_device_memory_usage" | "flops" | `${"" | "self_"}${"cuda" | "xpu" | "privateuse1"}_time_total` | undefined;
   /** Maximum number of rows, -1 for all [default: 100 in a table, all elsewhere] */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
   /** Rows: `averages`, `events` (`events().table()`), or `total` (`total_average()`) [default: averages] */
   rows?: "averages" | "events" | "total" | undefined;
   /** Also group by any of shape, stack:N, overload, module (the innermost nn.Module). */
@@ -870,6 +872,8 @@ export interface KernelsOptions {
   by?: "name" | "category" | "operator" | "module" | "shape" | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `kernels`. */
@@ -932,6 +936,8 @@ export interface SequencesOptions {
   operator?: string | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `sequences`. */
@@ -1020,6 +1026,8 @@ export interface IdleOptions {
   by?: "device" | "stream" | "step" | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `idle`. */
@@ -1048,6 +1056,8 @@ export interface LaunchesOptions {
   by?: "stream" | "call" | "kernel" | "launch" | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `launches`. */
@@ -1100,6 +1110,8 @@ export interface TasksOptions {
   by?: "name" | "task" | "wait" | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `tasks`. */
@@ -1140,6 +1152,8 @@ export interface CriticalPathOptions {
   periods?: boolean | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `critical-path`. */
@@ -1178,6 +1192,8 @@ export interface WhatIfOptions {
   fuse?: readonly number[] | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `what-if`. */
@@ -1204,6 +1220,8 @@ export interface WhatIfRow {
 export interface CollectivesOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `collectives`. */
@@ -2955,6 +2973,8 @@ export interface FlopsOptions {
   peaks?: string | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `flops`. */
@@ -2989,6 +3009,8 @@ export interface FlopsRow {
 export interface CoverageOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `coverage`. */
@@ -3025,6 +3047,8 @@ export interface PatternsOptions {
   report?: boolean | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `patterns`. */
@@ -3055,6 +3079,8 @@ export interface PatternsRow {
 export interface EvaluationOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `evaluation`. */
@@ -3081,6 +3107,8 @@ export interface EvaluationRow {
 export interface MemoryOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `memory` of the kind device. */
@@ -3264,6 +3292,8 @@ export interface TreeOptions {
   minShare?: number | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `tree`. */
@@ -3294,6 +3324,8 @@ export interface TreeRow {
 export interface ModulesOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `modules`. */
@@ -3326,6 +3358,8 @@ export interface StacksOptions {
   callSites?: boolean | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `stacks`. */
@@ -3348,6 +3382,8 @@ export interface StacksRow {
 export interface StepsOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `steps`. */
@@ -3388,6 +3424,8 @@ export interface StepsRow {
 export interface EventsOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `events`. */
@@ -3484,6 +3522,8 @@ export interface EventsRow {
 export interface EventTreeOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `event-tree`. */
@@ -3510,6 +3550,8 @@ export interface EventTreeRow {
 export interface NodesOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `nodes`. */
@@ -3552,6 +3594,8 @@ export interface SamplesOptions {
   time?: readonly [startNs: number, endNs: number] | string | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `samples`. */
@@ -3580,6 +3624,8 @@ export interface NamesOptions {
   tracks?: readonly number[] | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `names`. */
@@ -3606,6 +3652,8 @@ export interface NamesRow {
 export interface CountersOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `counters`. */
@@ -3632,6 +3680,8 @@ export interface CountersRow {
 export interface TracksOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `tracks`. */
@@ -3718,6 +3768,8 @@ export interface InfoRow {
 export interface CheckOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `check` of the kind identity. */

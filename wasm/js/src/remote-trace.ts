@@ -17,6 +17,7 @@ import type {
   Diagnostic,
   Related,
   Spans,
+  StreamOptions,
   Tiles,
   TilesOptions,
 } from "./trace.js";
@@ -111,9 +112,17 @@ export class RemoteTrace extends Held {
     return this.ask("buffers", table, options);
   }
 
+  /** Works like `stream` of a `Trace`; an invalid option errors the stream. */
+  stream<V extends keyof Queries>(
+    query: V,
+    options: Queries[V]["options"] & StreamOptions = {},
+  ): ReadableStream<Uint8Array> {
+    return this.written((held) => ({ do: "stream", held, query, options }));
+  }
+
   /** Returns the trace in another format; an invalid option errors the stream. */
   export<E extends keyof Exports>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
-    return this.stream((held) => ({ do: "export", held, name, options }));
+    return this.written((held) => ({ do: "export", held, name, options }));
   }
 }
 

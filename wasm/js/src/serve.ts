@@ -12,7 +12,7 @@ import type { ReadCounts } from "./open-options.js";
 import type { Outline } from "./outline.js";
 import type { RunProgress } from "./run-options.js";
 import type { Trace } from "./trace.js";
-import type { Exports } from "./queries.js";
+import type { Exports, Queries } from "./queries.js";
 import { toWire } from "./wire-error.js";
 
 function sourceOf(wire: WireSource): Source {
@@ -149,6 +149,10 @@ export function serve(port: Port<Reply>, client: Client<Source>): (request: Requ
       case "export": {
         const trace = found(objects, request.held) as Trace;
         return write(trace.export(request.name as keyof Exports, request.options as object));
+      }
+      case "stream": {
+        const trace = found(objects, request.held) as Trace;
+        return write(trace.stream(request.query as keyof Queries, request.options));
       }
       case "pull": {
         const { done, value } = await found(writings, request.writing).read();

@@ -1,7 +1,7 @@
 // A trace of the complete engine.
 
-import type { EngineTrace, EngineWriting } from "./glue/engine.js";
-import { Answering, addMethods, window, type QueryName } from "./answering.js";
+import type { EngineAnswer, EngineTrace, EngineWriting } from "./glue/engine.js";
+import { Answering, addMethods, splitOffset, window, type QueryName } from "./answering.js";
 import { guarded } from "./errors.js";
 import { exact } from "./exact.js";
 import * as given from "./given.js";
@@ -60,6 +60,12 @@ export interface Curve {
 export type ChromeEvent = Record<string, unknown>;
 
 type ExportName = keyof Exports;
+
+/** Options of `stream`, in addition to those of the query. */
+export interface StreamOptions {
+  /** By default `json`. */
+  format?: "json" | "csv" | undefined;
+}
 
 /** A trace. It uses memory of the engine until it is disposed of. */
 export class Trace extends Answering<EngineTrace, QueryName> {
@@ -129,23 +135,39 @@ export class Trace extends Answering<EngineTrace, QueryName> {
     return this.withEngine((engine) => engine.buffers(table, wanted)) as Buffers;
   }
 
+  /**
+   * Returns the document that `json` returns, or the text of `csv`, as UTF-8 bytes: of any length, while a string has at most 512 MB. The
+   * rows are computed at once, and freed while they are written.
+   */
+  stream<V extends QueryName>(query: V, options: Queries[V]["options"] & StreamOptions = {}): ReadableStream<Uint8Array> {
+    given.text("query", query);
+    const { format = "json", ...others } = given.options<StreamOptions>(options);
+    const [own, offset] = splitOffset(others);
+    given.text("format", format);
+    return written(this.withEngine((engine) => engine.stream(this.name, query, own, offset, format)));
+  }
+
   /** Returns the trace in another format as UTF-8 bytes; `new Response(stream)` converts them to a string or a blob. */
   export<E extends ExportName>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
     given.text("export", name);
     const salt = crypto.getRandomValues(new Uint8Array(32));
-    const writing: EngineWriting = this.withEngine((engine) => engine.export(name, options, salt));
-    return new ReadableStream<Uint8Array>({
-      pull(controller) {
-        const piece = guarded(() => writing.next());
-        if (piece) return controller.enqueue(piece);
-        writing.free();
-        controller.close();
-      },
-      cancel() {
-        writing.free();
-      },
-    });
+    return written(this.withEngine((engine) => engine.export(name, options, salt)));
   }
+}
+
+/** Returns what the engine writes. */
+function written(writing: EngineWriting | EngineAnswer): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = guarded(() => writing.next());
+      if (piece) return controller.enqueue(piece);
+      writing.free();
+      controller.close();
+    },
+    cancel() {
+      writing.free();
+    },
+  });
 }
 
 export interface Trace extends Answers {}
