@@ -57,6 +57,7 @@ import {
   type Source,
   type SourceNote,
   type SummarizeOptions,
+  type RankSummaryOptions,
   type SummaryOptions,
   type SummaryRow,
   type Curve,
@@ -144,7 +145,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   const begun: UnixNs = info.start_ns;
   console.log(summary.wall_ns, ops[0]?.self_cpu_time_total_ns, BigInt(begun) === start, trace.name, trace.length);
   console.log(trace.kernels().length, trace.tree({ depth: 3 }).length, trace.stacks().length, trace.steps().length);
-  console.log(trace.events({ rowLimit: 5 }).length, trace.tracks().length, trace.check().length);
+  console.log(trace.events({ rowLimit: 5 }).length, trace.tracks().length, trace.dataQuality().length);
   const answers: Answers = trace;
   console.log(answers.ops().length, trace.rows("kernels")[0]?.class);
 
@@ -155,7 +156,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     // @ts-expect-error: not every kind of row has a peak.
     console.log(kind, row.peak_bytes.toFixed());
   }
-  for (const row of trace.check()) {
+  for (const row of trace.dataQuality()) {
     if (row.kind === "identity") console.log(row.left - row.right, row.count satisfies null);
     else if (row.kind === "rule") console.log(row.holds satisfies boolean, row.example.length);
     else console.log(row.kind satisfies Severity, row.count.toFixed());
@@ -335,11 +336,11 @@ export async function several(files: readonly File[], trace: Trace): Promise<voi
     const one: RanksRow = row;
     if (one.kind === "straggler") console.log(one.rank.toFixed(), one.phase, one.cost_ns.toFixed());
   }
-  console.log(run.notes[0]?.code, run.table(), run.json(), run.summary(), run.columns().length, run.length);
-  console.log(remote.notes, await remote.table(), await remote.ranks(wanted), await remote.summary());
-  const kept: SummaryOptions = { name: "rank0", complete: true };
+  console.log(run.notes[0]?.code, run.table(), run.json(), run.rankSummaries(), run.columns().length, run.length);
+  console.log(remote.notes, await remote.table(), await remote.ranks(wanted), await remote.rankSummaries());
+  const kept: RankSummaryOptions = { name: "rank0", complete: true };
   const options1: SummarizeOptions = { ...kept, memoryLimit: 2 ** 30 };
-  console.log(trace.summarize(kept), await summarize("a.json", options1), await summarizeRemote("a.json"));
+  console.log(trace.rankSummary(kept), await summarize("a.json", options1), await summarizeRemote("a.json"));
   const chosen: MergeOptions = { ranks: [0, 1] };
   const merged: ReadableStream<Uint8Array> = await merge(files, chosen);
   console.log(merged, await mergeRemote(files));

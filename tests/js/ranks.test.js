@@ -32,7 +32,7 @@ for (const run of RUNS) {
     assert.equal(here.json(), json);
     assert.equal(here.table(), table);
     assert.equal(await there.table({ rank: 1 }), here.table({ rank: 1 }));
-    assert.deepEqual(await there.summary(), here.summary());
+    assert.deepEqual(await there.rankSummaries(), here.rankSummaries());
   });
 }
 
@@ -58,11 +58,11 @@ test("summaries are those of the command line, and their order does not matter",
   const expected = new Uint8Array(readFileSync(`${folder}/all.ksum`));
   const single = await Promise.all(paths.map((path) => summarize(path)));
   const trace = await open(paths[1]);
-  assert.deepEqual(trace.summarize(), single[1]);
-  assert.ok(trace.summarize({ name: "other.json" }).length > 0);
+  assert.deepEqual(trace.rankSummary(), single[1]);
+  assert.ok(trace.rankSummary({ name: "other.json" }).length > 0);
   trace.dispose();
   const remote = await worker.open(paths[2]);
-  assert.deepEqual(await remote.summarize(), single[2]);
+  assert.deepEqual(await remote.rankSummary(), single[2]);
   remote.dispose();
   assert.deepEqual(await worker.summarize(paths[3]), single[3]);
   for (const order of [
@@ -71,7 +71,7 @@ test("summaries are those of the command line, and their order does not matter",
     [2, 2, 3, 0, 1, 1],
   ]) {
     const run = await openRun(order.map((at) => single[at]));
-    assert.deepEqual(run.summary(), expected);
+    assert.deepEqual(run.rankSummaries(), expected);
   }
   const run = await openRun([expected]);
   const direct = await openRun(paths);

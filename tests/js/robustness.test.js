@@ -109,7 +109,7 @@ test("an invalid option of reading is refused with a code", async () => {
 test("every query is a method in camel case", async () => {
   const [trace, remote] = [await open(packed), await openRemote(packed)];
   for (const query of Object.keys(QUERIES)) {
-    const name = query.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+    const name = query === "check" ? "dataQuality" : query.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
     const answer = trace.rows(query);
     assert.deepEqual(trace[name](), QUERIES[query] ? answer[0] : answer, query);
     assert.deepEqual(await remote[name](), QUERIES[query] ? answer[0] : answer, query);

@@ -123,14 +123,14 @@ test("every method of what a worker holds takes a signal", async () => {
   const window = { startNs: 0, endNs: 1e6, pixels: 10, ...given };
   for (const query of Object.keys(here.QUERIES)) assert.ok(await trace.rows(query, given), query);
   for (const form of ["columns", "table", "json", "csv", "markdown"]) assert.ok(await trace[form]("ops", given), form);
-  for (const call of ["diagnostics", "summarize", "profile"]) assert.ok(await trace[call](given), call);
+  for (const call of ["diagnostics", "rankSummary", "profile"]) assert.ok(await trace[call](given), call);
   for (const call of ["event", "related", "instances"]) assert.ok(await trace[call](0, given), call);
   assert.ok(await trace.tiles({ track: 0, ...window }));
   assert.ok(await trace.find(["a"], given));
   assert.ok(await trace.buffers("ops", given));
   trace.dispose();
   const run = await worker.openRun([rank]);
-  for (const call of ["ranks", "columns", "table", "json", "summary"]) assert.ok(await run[call](given), call);
+  for (const call of ["ranks", "columns", "table", "json", "rankSummaries"]) assert.ok(await run[call](given), call);
   run.dispose();
   const comparison = await worker.diff(pair("base1"), pair("base2"));
   for (const call of ["rows", "columns", "tree", "treeColumns", "table", "json", "treeTable", "treeJson"])

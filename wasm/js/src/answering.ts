@@ -116,7 +116,7 @@ export class Answering<E extends LiteEngineTrace, Q extends QueryName> extends O
     return this.withEngine((engine) => call(engine, others, offset));
   }
 
-  /** Returns the rows of a query. Each query also has a method of the same name in camel case. */
+  /** Returns the rows of a query. Each query also has a method of the same name in camel case; that of `check` is `dataQuality`. */
   rows<V extends Q>(query: V, options?: Queries[V]["options"]): Queries[V]["row"][] {
     return this.#answer(query, options, (engine, ...rest) => engine.rows(this.name, query, ...rest)) as Queries[V]["row"][];
   }

@@ -13,7 +13,7 @@ export type {
   RunProgress,
   RunRanksOptions,
   SourceNote,
-  SummaryOptions,
+  RankSummaryOptions,
 } from "./run-options.js";
 export type { Source } from "./source.js";
 export type {

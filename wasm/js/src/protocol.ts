@@ -31,7 +31,7 @@ export type HeldMethod =
   | "related"
   | "curve"
   | "event"
-  | "summarize"
+  | "rankSummary"
   | "profile"
   | "buffers"
   | "ranks"
@@ -39,7 +39,7 @@ export type HeldMethod =
   | "treeColumns"
   | "treeTable"
   | "treeJson"
-  | "summary"
+  | "rankSummaries"
   | "tracks"
   | "density"
   | "eventsWithin";

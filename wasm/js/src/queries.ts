@@ -3765,7 +3765,7 @@ export interface InfoRow {
 }
 
 /** Options of `check`. */
-export interface CheckOptions {
+export interface DataQualityOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
   /** Number of rows to leave out before those; not of a table. */
@@ -3773,7 +3773,7 @@ export interface CheckOptions {
 }
 
 /** A row of `check` of the kind identity. */
-export interface CheckIdentityRow {
+export interface DataQualityIdentityRow {
   /** identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost. */
   kind: "identity";
   /** The equation, the rule, or the code of the diagnostic. */
@@ -3795,7 +3795,7 @@ export interface CheckIdentityRow {
 }
 
 /** A row of `check` of the kind rule. */
-export interface CheckViolatedRuleRow {
+export interface DataQualityViolatedRuleRow {
   /** identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost. */
   kind: "rule";
   /** The equation, the rule, or the code of the diagnostic. */
@@ -3817,7 +3817,7 @@ export interface CheckViolatedRuleRow {
 }
 
 /** A row of `check` of the kind note, repaired, lost. */
-export interface CheckDiagnosticRow {
+export interface DataQualityDiagnosticRow {
   /** identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost. */
   kind: "note" | "repaired" | "lost";
   /** The equation, the rule, or the code of the diagnostic. */
@@ -3839,7 +3839,7 @@ export interface CheckDiagnosticRow {
 }
 
 /** A row of `check`; `kind` determines which columns it has. */
-export type CheckRow = CheckIdentityRow | CheckViolatedRuleRow | CheckDiagnosticRow;
+export type DataQualityRow = DataQualityIdentityRow | DataQualityViolatedRuleRow | DataQualityDiagnosticRow;
 
 /** Options of `diff`. */
 export interface DiffOptions {
@@ -4641,7 +4641,7 @@ export interface Answers {
   /** Event counts, machine and metadata. */
   info(options?: InfoOptions): InfoRow;
   /** Data quality: identities and diagnostics; exit code 1 on failure. */
-  check(options?: CheckOptions): CheckRow[];
+  dataQuality(options?: DataQualityOptions): DataQualityRow[];
 }
 
 /** Options and rows of every query. */
@@ -4676,7 +4676,7 @@ export interface Queries {
   counters: { options: CountersOptions; row: CountersRow };
   tracks: { options: TracksOptions; row: TracksRow };
   info: { options: InfoOptions; row: InfoRow };
-  check: { options: CheckOptions; row: CheckRow };
+  check: { options: DataQualityOptions; row: DataQualityRow };
 }
 
 /** Options of every export. */

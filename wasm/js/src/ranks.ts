@@ -6,7 +6,7 @@ import * as given from "./given.js";
 import { mergeOptions, noRank, noteOf, runOptions } from "./rank-notes.js";
 import type { OpenOptions, Progress } from "./open-options.js";
 import type { ReadTrace } from "./read.js";
-import type { MergeOptions, RunOptions, SourceNote, SummaryOptions } from "./run-options.js";
+import type { MergeOptions, RunOptions, SourceNote, RankSummaryOptions } from "./run-options.js";
 import { Run } from "./run.js";
 import { bytesOr } from "./small-file.js";
 import { streamOf, type Input } from "./source.js";
@@ -20,7 +20,7 @@ export interface Reader<S> {
 }
 
 /** Options of `summarize`. */
-export type SummarizeOptions = SummaryOptions & Omit<OpenOptions, "executionTrace">;
+export type SummarizeOptions = RankSummaryOptions & Omit<OpenOptions, "executionTrace">;
 
 export interface Ranks<S> {
   /**

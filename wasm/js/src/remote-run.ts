@@ -48,8 +48,8 @@ export class RemoteRun extends Held {
     return this.ask("json", options);
   }
 
-  summary(options?: Abortable): Promise<Uint8Array> {
-    return this.ask("summary", options);
+  rankSummaries(options?: Abortable): Promise<Uint8Array> {
+    return this.ask("rankSummaries", options);
   }
 }
 

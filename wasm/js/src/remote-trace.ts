@@ -5,7 +5,7 @@ import { Held, type Abortable } from "./held.js";
 import { METHODS } from "./methods.js";
 import type { Opened } from "./protocol.js";
 import type { Answers, Exports, Queries } from "./queries.js";
-import type { SummaryOptions } from "./run-options.js";
+import type { RankSummaryOptions } from "./run-options.js";
 import type { TableName } from "./tables.js";
 import type {
   Buffers,
@@ -100,8 +100,8 @@ export class RemoteTrace extends Held {
     return this.ask("event", index, options);
   }
 
-  summarize(options?: SummaryOptions & Abortable): Promise<Uint8Array> {
-    return this.ask("summarize", options);
+  rankSummary(options?: RankSummaryOptions & Abortable): Promise<Uint8Array> {
+    return this.ask("rankSummary", options);
   }
 
   profile(options?: Abortable): Promise<Uint8Array> {

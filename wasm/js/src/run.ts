@@ -50,7 +50,7 @@ export class Run extends Owned<EngineRun> {
   }
 
   /** Returns the summaries of all ranks as one file (`.ksum`). The order of the sources does not matter. */
-  summary(): Uint8Array {
+  rankSummaries(): Uint8Array {
     return this.withEngine((engine) => engine.file());
   }
 }

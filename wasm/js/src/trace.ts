@@ -7,7 +7,7 @@ import { exact } from "./exact.js";
 import * as given from "./given.js";
 import type { Buffers, BuffersOptions } from "./buffers.js";
 import type { TableName } from "./tables.js";
-import type { SummaryOptions } from "./run-options.js";
+import type { RankSummaryOptions } from "./run-options.js";
 import { QUERIES, type Answers, type Exports, type Relation, type Queries } from "./queries.js";
 
 export type { Columns, Diagnostic, TextColumn, Tiles, TilesOptions } from "./answering.js";
@@ -113,7 +113,7 @@ export class Trace extends Answering<EngineTrace, QueryName> {
   }
 
   /** Returns the summary of the trace as the bytes of a file (`.ksum`), for `openRun` and `kinetoscope ranks`. */
-  summarize(options: SummaryOptions = {}): Uint8Array {
+  rankSummary(options: RankSummaryOptions = {}): Uint8Array {
     const { name = this.name, complete } = given.options(options, ["name", "complete"]);
     given.text("name", name);
     return this.withEngine((engine) => engine.summarize(name, complete ? undefined : this.#bytes));
