@@ -14,7 +14,9 @@ const tracesOf = (run) => [0, 1, 2, 3].map((rank) => `${data}/runs/${run}/rank${
 
 /** The rows with Unix times as numbers, as the document of the command line has them. */
 const plain = (rows) =>
-  JSON.parse(JSON.stringify(rows), (key, value) => (/^(start|at)_ns$/.test(key) && value !== null ? Number(value) : value));
+  JSON.parse(JSON.stringify(rows), (key, value) =>
+    /^(start|at)_ns$/.test(key) && value !== null ? Number(value) : value,
+  );
 
 const file = (text, name) => new File([text], name);
 

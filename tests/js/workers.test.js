@@ -86,18 +86,27 @@ test("a signal ends a query, and one that waits is not computed", async () => {
   const sent = [];
   const client = createRemoteClient((...callbacks) => {
     const thread = spawnWorker(...callbacks);
-    return { ...thread, postMessage: (message, transfer) => (sent.push(message), thread.postMessage(message, transfer)) };
+    return {
+      ...thread,
+      postMessage: (message, transfer) => (sent.push(message), thread.postMessage(message, transfer)),
+    };
   });
   const reason = new Error("another view");
   const trace = await client.open(path);
   sent.length = 0;
   const controller = new AbortController();
   const { signal } = controller;
-  const answers = [trace.events(), trace.tree({ depth: 3, signal }), trace.event(0, { signal }), trace.ops({ rowLimit: 3 })];
+  const answers = [
+    trace.events(),
+    trace.tree({ depth: 3, signal }),
+    trace.event(0, { signal }),
+    trace.ops({ rowLimit: 3 }),
+  ];
   const begun = performance.now();
   controller.abort(reason);
   const [events, tree, event, ops] = await Promise.allSettled(answers);
-  for (const { reason: failure } of [tree, event]) assert.deepEqual([failure.code, failure.reason], ["aborted", reason]);
+  for (const { reason: failure } of [tree, event])
+    assert.deepEqual([failure.code, failure.reason], ["aborted", reason]);
   assert.deepEqual([events.status, ops.value.length], ["fulfilled", 3]);
   assert.deepEqual(
     sent.map((message) => message.arguments?.[0]),
@@ -154,26 +163,33 @@ async function withoutWorker() {
   return import(pathToFileURL(`${place}/dist/worker-node.js`).href);
 }
 
-test("a worker that cannot be started, or ends, is an error with its address and the way out", { timeout: 20_000 }, async () => {
-  const { open } = await withoutWorker();
-  await assert.rejects(open(path), (error) => {
-    assert.equal(error.code, "worker");
-    assert.match(error.message, /^the worker file:.*\/worker-thread-node\.js failed: .*kinetoscope\/remote and kinetoscope\/serve$/);
-    return true;
-  });
-  const throwing = createRemoteClient(() => {
-    throw new Error("no workers here");
-  });
-  await assert.rejects(throwing.open(path), { code: "worker", message: "no workers here" });
-  let end;
-  const ending = createRemoteClient((onReply, onFailure) => {
-    end = () => onFailure(new Error("out of memory"));
-    return { postMessage: () => undefined, terminate: () => undefined };
-  });
-  const opening = ending.open(path);
-  setTimeout(() => end());
-  await assert.rejects(opening, { code: "worker", message: "out of memory" });
-});
+test(
+  "a worker that cannot be started, or ends, is an error with its address and the way out",
+  { timeout: 20_000 },
+  async () => {
+    const { open } = await withoutWorker();
+    await assert.rejects(open(path), (error) => {
+      assert.equal(error.code, "worker");
+      assert.match(
+        error.message,
+        /^the worker file:.*\/worker-thread-node\.js failed: .*kinetoscope\/remote and kinetoscope\/serve$/,
+      );
+      return true;
+    });
+    const throwing = createRemoteClient(() => {
+      throw new Error("no workers here");
+    });
+    await assert.rejects(throwing.open(path), { code: "worker", message: "no workers here" });
+    let end;
+    const ending = createRemoteClient((onReply, onFailure) => {
+      end = () => onFailure(new Error("out of memory"));
+      return { postMessage: () => undefined, terminate: () => undefined };
+    });
+    const opening = ending.open(path);
+    setTimeout(() => end());
+    await assert.rejects(opening, { code: "worker", message: "out of memory" });
+  },
+);
 
 test("the code of an error survives structuredClone", async () => {
   const error = await here.open(Buffer.from("<html>")).catch((error) => error);
@@ -181,7 +197,11 @@ test("the code of an error survives structuredClone", async () => {
   assert.deepEqual(cause, { code: "not_a_trace", byteOffset: 0, source: "bytes" });
   assert.deepEqual([error.code, error.byteOffset, error.source], ["not_a_trace", 0, "bytes"]);
   const option = await here.open(path, { torchVersion: "new" }).catch((error) => error);
-  assert.deepEqual(structuredClone(option).cause, { code: "bad_option", byteOffset: undefined, source: "trace.json.gz" });
+  assert.deepEqual(structuredClone(option).cause, {
+    code: "bad_option",
+    byteOffset: undefined,
+    source: "trace.json.gz",
+  });
   const aborted = await here.open(path, { signal: AbortSignal.abort(() => "not cloneable") }).catch((error) => error);
   assert.equal(structuredClone(aborted).cause.code, "aborted");
 });

@@ -76,7 +76,12 @@ pub fn queries_ts() -> String {
     row(&mut out, "The total of some events of a trace.", "OutlineRow", outline::COLUMNS);
     row(&mut out, "A track of an outline.", "OutlineTrack", outline::TRACK_COLUMNS);
     for query in QUERIES.iter().chain(COMPARISONS) {
-        options(&mut out, &format!("Options of `{}`.", query.name), &pascal_case(method_name(query.name)), query.options);
+        options(
+            &mut out,
+            &format!("Options of `{}`.", query.name),
+            &pascal_case(method_name(query.name)),
+            query.options,
+        );
         rows(&mut out, query);
     }
     for export in EXPORTS {
@@ -343,7 +348,11 @@ fn answers(out: &mut String) {
         doc(out, "  ", query.about);
         let name = pascal_case(method_name(query.name));
         let many = if query.is_one_row { "" } else { "[]" };
-        let _ = writeln!(out, "  {}(options?: {name}Options): {name}Row{many};", camel_case(method_name(query.name)));
+        let _ = writeln!(
+            out,
+            "  {}(options?: {name}Options): {name}Row{many};",
+            camel_case(method_name(query.name))
+        );
     }
     out.push_str("}\n");
 }

@@ -58,12 +58,12 @@ export interface TextColumn {
 type ColumnOf<T> = [Exclude<T, null>] extends [number]
   ? Float64Array
   : [Exclude<T, null>] extends [UnixNs]
-      ? T[]
-      : [Exclude<T, null>] extends [string]
-    ? TextColumn
-    : [Exclude<T, null>] extends [boolean]
-      ? Uint8Array
-      : T[];
+    ? T[]
+    : [Exclude<T, null>] extends [string]
+      ? TextColumn
+      : [Exclude<T, null>] extends [boolean]
+        ? Uint8Array
+        : T[];
 
 /**
  * An answer as columns: numbers with NaN for null, booleans with 2 for null, strings as codes, other types as values.
@@ -118,7 +118,9 @@ export class Answering<E extends LiteEngineTrace, Q extends QueryName> extends O
 
   /** Returns the rows of a query. Each query also has a method of the same name in camel case; that of `check` is `dataQuality`. */
   rows<V extends Q>(query: V, options?: Queries[V]["options"]): Queries[V]["row"][] {
-    return this.#answer(query, options, (engine, ...rest) => engine.rows(this.name, query, ...rest)) as Queries[V]["row"][];
+    return this.#answer(query, options, (engine, ...rest) =>
+      engine.rows(this.name, query, ...rest),
+    ) as Queries[V]["row"][];
   }
 
   /** Returns the answer as columns of typed arrays, whose buffers can be transferred. */

@@ -30,7 +30,10 @@ export interface CheckOptions<S> extends Omit<CompareOptions, "onProgress"> {
 
 /** Checks the options of `check`. */
 export function checkOptions<S>(options: CheckOptions<S>): CheckOptions<S> {
-  const { base: _, ...reading } = given.options(options, [...COMPARE_OPTIONS.filter((name) => name !== "onProgress"), "base"]);
+  const { base: _, ...reading } = given.options(options, [
+    ...COMPARE_OPTIONS.filter((name) => name !== "onProgress"),
+    "base",
+  ]);
   compareOptions(reading);
   return options;
 }

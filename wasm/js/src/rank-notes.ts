@@ -50,10 +50,16 @@ export function runOptions(sources: unknown, options: RunOptions): RunOptions {
 }
 
 /** Checks the sources and options of `merge`. The sources are read twice. */
-export function mergeOptions(sources: unknown, options: { ranks?: readonly number[] | undefined }): number[] | undefined {
+export function mergeOptions(
+  sources: unknown,
+  options: { ranks?: readonly number[] | undefined },
+): number[] | undefined {
   for (const source of sourceList(sources)) {
     if (!isReadOnce(source)) continue;
-    throw new KinetoscopeError("bad_source", `merge reads its sources twice; ${describe(source)} can be read only once`);
+    throw new KinetoscopeError(
+      "bad_source",
+      `merge reads its sources twice; ${describe(source)} can be read only once`,
+    );
   }
   const { ranks } = given.options(options, ["ranks", "signal", "memoryLimit"] as never);
   if (ranks === undefined) return undefined;

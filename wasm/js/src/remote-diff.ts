@@ -73,7 +73,10 @@ export function createRemoteDiff(workers: Workers): RemoteDiff {
       const wantsProgress = onProgress !== undefined;
       const request = { do: "diff", sources, options: rest, wantsProgress } as const;
       const report = onProgress as ((progress: unknown) => void) | undefined;
-      return new RemoteComparison(connection, await connection.send<number>(request, { transfer, onProgress: report, signal }));
+      return new RemoteComparison(
+        connection,
+        await connection.send<number>(request, { transfer, onProgress: report, signal }),
+      );
     });
   }
 

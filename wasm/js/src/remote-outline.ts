@@ -77,7 +77,10 @@ export function createRemoteOutlines(workers: Workers): RemoteOutlines {
     const [wire, transfer] = await wireOf(source, signal);
     return withWorker(workers, signal, async (connection) => {
       const request = { do: "outline", source: wire, threads, wantsProgress: onProgress !== undefined } as const;
-      return new RemoteOutline(connection, await connection.send<OpenedOutline>(request, { transfer, onProgress, signal }));
+      return new RemoteOutline(
+        connection,
+        await connection.send<OpenedOutline>(request, { transfer, onProgress, signal }),
+      );
     });
   }
 

@@ -77,10 +77,7 @@ export class RemoteTrace extends Held {
     return this.ask("tiles", options);
   }
 
-  find(
-    names: readonly string[],
-    options?: { deviceWorkOnly?: boolean | undefined } & Abortable,
-  ): Promise<Spans> {
+  find(names: readonly string[], options?: { deviceWorkOnly?: boolean | undefined } & Abortable): Promise<Spans> {
     return this.ask("find", names, options);
   }
 

@@ -139,7 +139,10 @@ export class Trace extends Answering<EngineTrace, QueryName> {
    * Returns the document that `json` returns, or the text of `csv`, as UTF-8 bytes: of any length, while a string has at most 512 MB. The
    * rows are computed at once, and freed while they are written.
    */
-  stream<V extends QueryName>(query: V, options: Queries[V]["options"] & StreamOptions = {}): ReadableStream<Uint8Array> {
+  stream<V extends QueryName>(
+    query: V,
+    options: Queries[V]["options"] & StreamOptions = {},
+  ): ReadableStream<Uint8Array> {
     given.text("query", query);
     const { format = "json", ...others } = given.options<StreamOptions>(options);
     const [own, offset] = splitOffset(others);
