@@ -103,6 +103,7 @@ pub(crate) fn test() -> Result<Tally, Failure> {
         "robustness",
         "sources",
         "gates",
+        "growth",
         "stream",
         "values",
         "workers",
