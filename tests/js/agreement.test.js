@@ -134,10 +134,10 @@ test("rows and columns equal the JSON document", async () => {
     const trace = await open(path);
     for (const query of queries) {
       const rows = trace.rows(query);
-      const document = JSON.parse(trace.json(query), (key, value, context) =>
-        /^(base_time|start)_ns$/.test(key) && query === "info" ? BigInt(context?.source ?? value) : value,
-      ).rows;
-      const plain = (value) => JSON.stringify(value, (_, v) => (typeof v === "bigint" ? Number(v) : v));
+      const document = JSON.parse(trace.json(query)).rows;
+      // Unix times are text in rows, and numbers in the document.
+      const isTime = (key, value) => /^(base_time|start|at)_ns$/.test(key) && typeof value === "string";
+      const plain = (value) => JSON.stringify(value, (key, v) => (isTime(key, v) ? Number(v) : v));
       assert.equal(plain(rows), plain(document), query);
       const { length, columns } = trace.columns(query);
       assert.equal(length, rows.length);
@@ -145,7 +145,7 @@ test("rows and columns equal the JSON document", async () => {
         for (const [at, row] of rows.entries()) assert.deepEqual(cell(column, at), row[key], `${query} ${key} ${at}`);
       }
     }
-    assert.equal(typeof trace.info().start_ns, "bigint");
+    assert.equal(typeof trace.info().start_ns, "string");
     trace.dispose();
   }
 });

@@ -57,6 +57,7 @@ import {
   type Source,
   type SourceNote,
   type SummarizeOptions,
+  type RankSummaryOptions,
   type SummaryOptions,
   type SummaryRow,
   type Curve,
@@ -65,6 +66,8 @@ import {
   type Relation,
   type Severity,
   type Spans,
+  type StreamOptions,
+  type UnixNs,
   type TextColumn,
   type Trend,
   type TrendOptions,
@@ -86,20 +89,30 @@ import { open as openLite, type LiteClient, type LiteOptions, type LiteQuery, ty
 import { createRemoteClient, type Reply, type Request as Message, type Spawn, type Thread } from "kinetoscope/remote";
 import { serve } from "kinetoscope/serve";
 import {
+  check as checkRemote,
+  createPool,
   diff as diffRemote,
   open as openRemote,
   openRun as openRemoteRun,
+  mediaType as mediaTypeRemote,
+  memoryBytes as memoryBytesRemote,
   merge as mergeRemote,
   outline as outlineRemote,
+  repair as repairRemote,
   summarize as summarizeRemote,
   trend as trendRemote,
+  type Abortable,
+  type PoolOptions,
   type RemoteAnswers,
+  type RemoteCalls,
   type RemoteClient,
   type RemoteComparison,
   type RemoteDiff,
   type RemoteOutline,
   type RemoteOutlines,
+  type RemotePool,
   type RemoteRanks,
+  type RemoteRepair,
   type RemoteRun,
   type RemoteTrace,
 } from "kinetoscope/worker";
@@ -107,6 +120,7 @@ import {
 const sources: Source[] = [
   new Blob([]),
   new Uint8Array(),
+  new DataView(new ArrayBuffer(1)),
   new ArrayBuffer(0),
   new URL("https://a.example/t.json"),
   "t.json",
@@ -128,9 +142,10 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   const ops: OpsRow[] = trace.ops(grouped);
   const info: InfoRow = trace.info();
   const start: bigint = trace.startNs;
-  console.log(summary.wall_ns, ops[0]?.self_cpu_time_total_ns, info.start_ns === start, trace.name, trace.length);
+  const begun: UnixNs = info.start_ns;
+  console.log(summary.wall_ns, ops[0]?.self_cpu_time_total_ns, BigInt(begun) === start, trace.name, trace.length);
   console.log(trace.kernels().length, trace.tree({ depth: 3 }).length, trace.stacks().length, trace.steps().length);
-  console.log(trace.events({ rowLimit: 5 }).length, trace.tracks().length, trace.check().length);
+  console.log(trace.events({ rowLimit: 5 }).length, trace.tracks().length, trace.dataQuality().length);
   const answers: Answers = trace;
   console.log(answers.ops().length, trace.rows("kernels")[0]?.class);
 
@@ -141,7 +156,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     // @ts-expect-error: not every kind of row has a peak.
     console.log(kind, row.peak_bytes.toFixed());
   }
-  for (const row of trace.check()) {
+  for (const row of trace.dataQuality()) {
     if (row.kind === "identity") console.log(row.left - row.right, row.count satisfies null);
     else if (row.kind === "rule") console.log(row.holds satisfies boolean, row.example.length);
     else console.log(row.kind satisfies Severity, row.count.toFixed());
@@ -181,6 +196,8 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     trace.markdown("ops"),
   );
   for (const query of Object.keys(QUERIES) as (keyof Queries)[]) console.log(trace.json(query));
+  const streaming: StreamOptions = { format: "csv" };
+  console.log(trace.stream("ops", { offset: 5, rowLimit: 5, ...streaming }), trace.ops({ offset: 5 }));
   for (const name of Object.keys(EXPORTS) as (keyof Exports)[]) console.log(mediaType(name));
   const clean: ReadableStream<Uint8Array> = await repair(file, { signal: controller.signal });
   console.log(
@@ -206,7 +223,9 @@ export async function main(file: File, response: Response, stream: ReadableStrea
     (await remote.curve(curveOptions)).length,
     (await remote.find(["a"])).length,
   );
-  console.log((await remote.instances(0)).length);
+  console.log((await remote.instances(0)).length, remote.stream("events", streaming));
+  const stoppable: Abortable = { signal: controller.signal };
+  console.log(await remote.ops({ rowLimit: 5, ...stoppable }), await remote.diagnostics(stoppable));
   remote.dispose();
   const spawn: Spawn = (onReply) => {
     const worker: Thread & Worker = new Worker("worker.js");
@@ -216,7 +235,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   (await createRemoteClient(spawn).open(file)).dispose();
   const handle: (message: Message) => Promise<void> = serve(
     { postMessage: () => undefined },
-    { open: openSupplied, repair, openRun, summarize, merge, diff, trend, outline },
+    { open: openSupplied, repair, openRun, summarize, merge, diff, check, trend, outline },
   );
   console.log(handle);
 
@@ -225,7 +244,7 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   } catch (error) {
     if (error instanceof KinetoscopeError) {
       const why: ErrorCode = error.code;
-      console.log(why, error.byteOffset, error.source, error.cause);
+      console.log(why, error.byteOffset, error.source, error.reason, error.cause.code);
     }
   }
 }
@@ -247,6 +266,17 @@ export async function compared(file: File): Promise<void> {
 }
 
 export const comparisons: [Diff<Source>, Check<Source>, RemoteDiff] = [{ diff }, { check }, { diff: diffRemote }];
+
+export const checks: [Check<Source>, RemoteRepair] = [{ check: checkRemote }, { repair: repairRemote }];
+
+export async function pooled(file: File): Promise<void> {
+  const options: PoolOptions = { workers: 4 };
+  using pool: RemotePool = createPool(options);
+  const calls: RemoteCalls = pool;
+  const trace: RemoteTrace = await calls.open(file);
+  const bytes: number = (await pool.memoryBytes()) + (await memoryBytesRemote());
+  console.log(trace.length, bytes, mediaTypeRemote("chrome"));
+}
 
 export async function history(file: File, options: TrendOptions): Promise<void> {
   const { rows, runs, json, table }: TrendResult = await trend(file, options);
@@ -282,7 +312,17 @@ export const ranks: [Ranks<Source>, RemoteRanks] = [
 
 export const clients: [Client<Source>, RemoteClient] = [
   { open, repair, ...ranks[0], ...comparisons[0], ...comparisons[1], ...trends[0], ...outlines[0] },
-  { open: openRemote, ...ranks[1], ...comparisons[2], ...trends[1], ...outlines[1] },
+  {
+    open: openRemote,
+    ...ranks[1],
+    ...comparisons[2],
+    ...checks[0],
+    ...checks[1],
+    ...trends[1],
+    ...outlines[1],
+    memoryBytes: memoryBytesRemote,
+    createPool,
+  },
 ];
 
 export async function several(files: readonly File[], trace: Trace): Promise<void> {
@@ -296,11 +336,11 @@ export async function several(files: readonly File[], trace: Trace): Promise<voi
     const one: RanksRow = row;
     if (one.kind === "straggler") console.log(one.rank.toFixed(), one.phase, one.cost_ns.toFixed());
   }
-  console.log(run.notes[0]?.code, run.table(), run.json(), run.summary(), run.columns().length, run.length);
-  console.log(remote.notes, await remote.table(), await remote.ranks(wanted), await remote.summary());
-  const kept: SummaryOptions = { name: "rank0", complete: true };
+  console.log(run.notes[0]?.code, run.table(), run.json(), run.rankSummaries(), run.columns().length, run.length);
+  console.log(remote.notes, await remote.table(), await remote.ranks(wanted), await remote.rankSummaries());
+  const kept: RankSummaryOptions = { name: "rank0", complete: true };
   const options1: SummarizeOptions = { ...kept, memoryLimit: 2 ** 30 };
-  console.log(trace.summarize(kept), await summarize("a.json", options1), await summarizeRemote("a.json"));
+  console.log(trace.rankSummary(kept), await summarize("a.json", options1), await summarizeRemote("a.json"));
   const chosen: MergeOptions = { ranks: [0, 1] };
   const merged: ReadableStream<Uint8Array> = await merge(files, chosen);
   console.log(merged, await mergeRemote(files));

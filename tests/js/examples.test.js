@@ -50,6 +50,28 @@ test("the report has a section for every file, including files that are not trac
   assert.match(stdout, /## torch\.json\.gz[^]*\| Optimizer\.step#Adam\.step \|/);
 });
 
+test("a folder without traces has no report", async () => {
+  const folder = `${place}/none`;
+  mkdirSync(folder, { recursive: true });
+  const report = installed("report.mjs");
+  const empty = await node(report, folder);
+  assert.deepEqual([empty.code, empty.stderr], [2, `report: ${folder} has no traces\n`]);
+  writeFileSync(`${folder}/page.json`, "<html>");
+  assert.equal((await node(report, folder)).code, 1);
+  rmSync(folder, { recursive: true });
+});
+
+test("a report names the traces that are not of the run", async () => {
+  const folder = `${place}/mixed`;
+  mkdirSync(folder, { recursive: true });
+  for (const rank of [0, 1]) copyFileSync(ranksOf("slow_forward")[rank], `${folder}/rank${rank}.json.gz`);
+  copyFileSync(torch, `${folder}/torch.json.gz`);
+  const { stdout, code } = await node(installed("report.mjs"), folder);
+  assert.equal(code, 0);
+  assert.match(stdout, /\n## 2 ranks\n[^]*\n> torch\.json\.gz: recorded at another time than the other ranks\n/);
+  assert.match(stdout, /\n> no trace of ranks 2, 3\n/);
+});
+
 const ranksOf = (run) => [0, 1, 2, 3].map((rank) => `${data}/runs/${run}/rank${rank}.json.gz`);
 
 test("the report of the ranks of a run begins with the run", async () => {
@@ -77,6 +99,9 @@ test("the gate checks the ranks of a run together", async () => {
   assert.match(late.stdout, /\n✗ others waited \d+\.\d+ ms for rank 2, late in forward, more than 1 ms\n$/);
   const within = await node(gate, budget, ...ranksOf("slow_forward"), "--max-late-ms", "60000");
   assert.equal(within.code, 0, within.stderr);
+  const alone = await node(gate, budget, `${data}/pairs/base1.json.gz`, "--max-late-ms", "1");
+  assert.equal(alone.code, 3);
+  assert.match(alone.stdout, /\n\? the traces have no collectives of several ranks\n$/);
   const missing = await node(gate, budget, ...ranksOf("slow_forward").slice(1), "--max-late-ms", "60000");
   assert.deepEqual([missing.code, missing.stderr], [2, "gate: no trace of rank 0\n"]);
 });
@@ -102,11 +127,15 @@ test("the gate passes, fails, cannot decide, and rejects invalid arguments", asy
     [budget],
     [`${place}/absent.json`, base],
     [budget, base, "--max-late-ms", "much"],
+    [budget, base, "--max-late-ms", ""],
+    [budget, base, "--max-late-ms", "Infinity"],
     [budget, base, "--colour", "red"],
     [budget, "none.json"],
   ]) {
     assert.equal((await node(gate, ...args)).code, 2, args.join(" "));
   }
+  const nothing = await node(gate, budgetFile({}), base);
+  assert.deepEqual([nothing.code, nothing.stderr], [2, "gate: budgets: there are none to check\n"]);
   const typo = await node(gate, budgetFile({ stpe: { max: "1 s" } }), base);
   assert.deepEqual([typo.code, typo.stderr], [2, "gate: stpe.max: unknown metric stpe; did you mean step?\n"]);
 });

@@ -2,8 +2,7 @@
 // security policy.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { extname, join } from "node:path";
@@ -11,47 +10,20 @@ import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { CHROMIUM } from "./browser.js";
-import { data, root, target } from "./files.js";
+import { data } from "./files.js";
+import { MEDIA_TYPES, installer, run, titleOf, tools } from "./installed.js";
 
-const place = `${target}/install-test`;
-const packageFolder = `${root}wasm/js`;
-const tools = `${root}tests/js/node_modules`;
 const trace = `${data}/torch/kineto/transformer_training/trace.json.gz`;
 
-const run = (folder, program, ...args) =>
-  execFileSync(program, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+const { place, tarball, project } = installer("install-test");
 
-/** Runs npm without its notices. */
-const npm = (folder, ...args) => run(folder, "npm", ...args, "--loglevel=error", "--no-audit", "--no-fund");
-
-let tarball;
 let browser;
 
-before(async () => {
-  rmSync(place, { recursive: true, force: true });
-  mkdirSync(place, { recursive: true });
-  npm(packageFolder, "pack", "--pack-destination", place);
-  tarball = join(
-    place,
-    readdirSync(place).find((name) => name.endsWith(".tgz")),
-  );
-  browser = await chromium.launch(CHROMIUM);
-});
-
+before(async () => (browser = await chromium.launch(CHROMIUM)));
 after(() => browser?.close());
 
-/** Creates a project with the package and some files, and returns its folder. */
-function project(name, files, manifest = {}) {
-  const folder = join(place, name);
-  mkdirSync(join(folder, "src"), { recursive: true });
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name, private: true, ...manifest }));
-  npm(folder, "install", tarball);
-  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
-  return folder;
-}
-
 test("the tarball contains only the expected kinds of files", () => {
-  const names = run(place, "tar", "-tzf", tarball).trim().split("\n");
+  const names = run(place, "tar", "-tzf", tarball()).trim().split("\n");
   const kinds = new Set(names.map((name) => name.replace(/^package\//, "").replace(/^dist\/.*(?=\.)/, "dist/*")));
   assert.ok(names.includes("package/dist/kinetoscope.wasm"));
   const allowed = /^(package\.json|README\.md|LICENSE-(MIT|APACHE)|dist\/\*\.(js|cjs|wasm|ts|cts))$/;
@@ -96,6 +68,23 @@ test("Node: require of an asynchronous loader", () => {
   assert.equal(run(folder, "node", "main.cjs", trace), "0 2576 2576 2576\n");
 });
 
+test("Node: require states what to write instead", () => {
+  const folder = project("node-cjs-stub", {
+    "main.cjs": `
+      try {
+        require("kinetoscope/worker").open("a.json");
+      } catch (error) {
+        console.log(error.message);
+      }
+      console.log(Object.keys(require("kinetoscope")), JSON.stringify(require("kinetoscope")));
+    `,
+  });
+  const message = 'kinetoscope/worker is an ES module: use (await require("kinetoscope/worker").load()).open';
+  assert.equal(run(folder, "node", "main.cjs"), `${message}\n[ 'load' ] {}\n`);
+});
+
+const STRICT = ["--strict", "--noEmit", "--target", "es2022", "--exactOptionalPropertyTypes"];
+
 const EVERY_EXPORT = readFileSync(new URL("every-export.ts", import.meta.url), "utf8");
 
 test("TypeScript accepts a program that uses every export", () => {
@@ -105,17 +94,51 @@ test("TypeScript accepts a program that uses every export", () => {
     ["esnext", "bundler", "es2022"],
     ["esnext", "bundler", "esnext"],
   ]) {
-    const options = ["--strict", "--noEmit", "--target", "es2022", "--exactOptionalPropertyTypes"];
     const how = ["--module", module, "--moduleResolution", moduleResolution, "--lib", `${lib},esnext.disposable,dom`];
-    run(folder, `${tools}/.bin/tsc`, ...options, ...how, "--types", "", "src/main.ts");
+    run(folder, `${tools}/.bin/tsc`, ...STRICT, ...how, "--types", "", "src/main.ts");
   }
 });
 
-test("publint and are-the-types-wrong find nothing", () => {
-  run(place, `${tools}/.bin/publint`, "run", tarball, "--strict");
-  // Node 10 does not support "exports" and finds only the main entry. The .wasm files have no types.
+const ANYWHERE = `
+  import { check, open, type Source } from "kinetoscope";
+  import { createPool, open as inWorker, type RemotePool } from "kinetoscope/worker";
+  import { init } from "kinetoscope/init";
+  import "kinetoscope/columns";
+  import "kinetoscope/helper";
+  import "kinetoscope/inline";
+  import { open as openLite } from "kinetoscope/lite";
+  import "kinetoscope/remote";
+  import "kinetoscope/serve";
+  import wasm from "kinetoscope/kinetoscope.wasm";
+  export async function main(source: Source, bytes: Uint8Array): Promise<number> {
+    await init(wasm);
+    const trace = await open(source);
+    const pool: RemotePool = createPool({ workers: 2 });
+    const wall: number = trace.summary().wall_ns + (await (await inWorker("a.json")).summary()).wall_ns;
+    return wall + (await pool.open(bytes)).length + (await openLite("a.json")).length + (await check("a", {})).rows.length;
+  }
+`;
+
+test("TypeScript accepts a program without the types of a page", () => {
+  const folder = project("types-anywhere", { "src/main.ts": ANYWHERE }, { type: "module" });
+  cpSync(`${tools}/@types/node`, join(folder, "node_modules/@types/node"), { recursive: true });
+  cpSync(`${tools}/undici-types`, join(folder, "node_modules/undici-types"), { recursive: true });
+  const how = ["--module", "nodenext", "--moduleResolution", "nodenext"];
+  for (const [lib, types] of [
+    ["es2022", ""],
+    ["es2022", "node"],
+    ["es2022,webworker", ""],
+    ["es2022,dom", "node"],
+  ]) {
+    run(folder, `${tools}/.bin/tsc`, ...STRICT, ...how, "--lib", lib, "--types", types, "src/main.ts");
+  }
+});
+
+test("publint and are-the-types-wrong find nothing, also for resolvers that do not support exports", () => {
+  run(place, `${tools}/.bin/publint`, "run", tarball(), "--strict");
+  // An engine is an ES module by its type, which CommonJS cannot load.
   const excluded = ["--exclude-entrypoints", "kinetoscope.wasm", "lite.wasm"];
-  run(place, `${tools}/.bin/attw`, tarball, "--profile", "node16", ...excluded);
+  run(place, `${tools}/.bin/attw`, tarball(), "--profile", "strict", ...excluded);
 });
 
 const APP = `
@@ -136,13 +159,6 @@ const APP = `
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>waiting</title><script type="module" src="SCRIPT"></script>`;
 
-const TYPES = {
-  ".html": "text/html",
-  ".js": "text/javascript",
-  ".mjs": "text/javascript",
-  ".wasm": "application/wasm",
-};
-
 /** Serves a folder with a policy that allows only its own files, and returns the title that the page sets. */
 async function answerOf(folder, page = "index.html") {
   const policy = "default-src 'none'; connect-src 'self'; worker-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
@@ -150,7 +166,7 @@ async function answerOf(folder, page = "index.html") {
     const path = request.url === "/trace.json.gz" ? trace : join(folder, request.url.split("?")[0]);
     try {
       const bytes = readFileSync(path);
-      const type = TYPES[extname(path)] ?? "application/octet-stream";
+      const type = MEDIA_TYPES[extname(path)] ?? "application/octet-stream";
       response.writeHead(200, { "content-type": type, "content-security-policy": policy }).end(bytes);
     } catch {
       response.writeHead(404).end();
@@ -159,26 +175,10 @@ async function answerOf(folder, page = "index.html") {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   try {
-    return await titleOf(`http://127.0.0.1:${server.address().port}/${page}`);
+    return await titleOf(browser, `http://127.0.0.1:${server.address().port}/${page}`);
   } finally {
     server.close();
     server.closeAllConnections();
-  }
-}
-
-async function titleOf(address) {
-  const page = await browser.newPage();
-  const messages = [];
-  page.on("console", (message) => messages.push(message.text()));
-  page.on("pageerror", (error) => messages.push(String(error)));
-  try {
-    await page.goto(address);
-    await page.waitForFunction(() => document.title !== "waiting", undefined, { timeout: 30_000 });
-    return await page.title();
-  } catch (error) {
-    throw new Error(`${error.message}\n${messages.join("\n")}`);
-  } finally {
-    await page.close();
   }
 }
 
@@ -209,24 +209,6 @@ test("Chromium: webpack", async () => {
   assert.equal(await answerOf(join(folder, "dist")), EXPECTED);
 });
 
-test("Chromium: esbuild, with the engine as an asset", async () => {
-  const app = `
-    import { init, open } from "kinetoscope/init";
-    import wasm from "kinetoscope/kinetoscope.wasm";
-    const answer = async () => {
-      await init(new URL(wasm, location.href));
-      const trace = await open(await fetch("/trace.json.gz"));
-      return trace.length;
-    };
-    answer().then((value) => (document.title = value), (error) => (document.title = String(error)));
-  `;
-  const folder = project("esbuild", { "src/app.js": app });
-  const options = ["--bundle", "--format=esm", "--loader:.wasm=file", "--outdir=dist", "--log-level=error"];
-  run(folder, `${tools}/.bin/esbuild`, "src/app.js", ...options);
-  writeFileSync(join(folder, "dist/index.html"), PAGE.replace("SCRIPT", "./app.js"));
-  assert.equal(await answerOf(join(folder, "dist")), "2576");
-});
-
 test("Chromium: a single file, opened from disk", async () => {
   const app = `
     import { open } from "kinetoscope/inline";
@@ -246,5 +228,5 @@ test("Chromium: a single file, opened from disk", async () => {
   const script = readFileSync(join(folder, "app.js"), "utf8").replaceAll("</script", "<\\/script");
   const page = `<!doctype html><meta charset="utf-8"><title>waiting</title><script>${script}</script>`;
   writeFileSync(join(folder, "index.html"), page);
-  assert.equal(await titleOf(pathToFileURL(join(folder, "index.html")).href), "2576");
+  assert.equal(await titleOf(browser, pathToFileURL(join(folder, "index.html")).href), "2576");
 });

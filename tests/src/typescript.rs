@@ -18,6 +18,9 @@ const HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --tes
 
 /** How many frames of the stack a group is made by. */
 export type StackGroup = `stack:${number}`;
+
+/** A Unix time in ns as text, for `BigInt`: a number would lose digits, and JSON has no `BigInt`. */
+export type UnixNs = `${bigint}`;
 ";
 
 const COLUMNS_HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of queries.
@@ -73,7 +76,12 @@ pub fn queries_ts() -> String {
     row(&mut out, "The total of some events of a trace.", "OutlineRow", outline::COLUMNS);
     row(&mut out, "A track of an outline.", "OutlineTrack", outline::TRACK_COLUMNS);
     for query in QUERIES.iter().chain(COMPARISONS) {
-        options(&mut out, &format!("Options of `{}`.", query.name), &pascal_case(query.name), query.options);
+        options(
+            &mut out,
+            &format!("Options of `{}`.", query.name),
+            &pascal_case(method_name(query.name)),
+            query.options,
+        );
         rows(&mut out, query);
     }
     for export in EXPORTS {
@@ -195,6 +203,11 @@ fn key(name: &str) -> String {
     if name.contains('-') { format!("\"{name}\"") } else { name.to_owned() }
 }
 
+/// The name of a query's method and of its types. `check` is the function that checks budgets; the query is about the quality of the data.
+fn method_name(query: &str) -> &str {
+    if query == "check" { "data-quality" } else { query }
+}
+
 fn export_name(name: &str) -> String {
     format!("Export{}", pascal_case(name))
 }
@@ -214,8 +227,17 @@ fn options(out: &mut String, about: &str, name: &str, options: &[Opt]) {
         };
         doc(out, "  ", &format!("{}{unit}", option.help()));
         let _ = writeln!(out, "  {}?: {} | undefined;", camel_case(option.name), option_type(option.takes));
+        if option.name == "row-limit" && is_of_trace(name) {
+            doc(out, "  ", "Number of rows to leave out before those; not of a table");
+            out.push_str("  offset?: number | undefined;\n");
+        }
     }
     out.push_str("}\n");
+}
+
+/// Whether these are the options of a query about one trace, whose rows the package returns in parts.
+fn is_of_trace(name: &str) -> bool {
+    QUERIES.iter().any(|query| pascal_case(method_name(query.name)) == name && query.name != "ranks")
 }
 
 fn words(words: &[&str]) -> String {
@@ -266,7 +288,7 @@ fn member_type(column: &Column, variant: Option<&Variant>) -> String {
         | CellType::Rate
         | CellType::Float
         | CellType::Share => "number".to_owned(),
-        CellType::UnixNs => "bigint".to_owned(),
+        CellType::UnixNs => "UnixNs".to_owned(),
         CellType::Bool => "boolean".to_owned(),
         CellType::Text => "string".to_owned(),
         CellType::Word(vocabulary) => vocabulary.name.to_owned(),
@@ -302,7 +324,7 @@ fn row(out: &mut String, about: &str, name: &str, columns: &[Column]) {
 
 /// Writes the rows of a query: one type, or one for each kind and their union.
 fn rows(out: &mut String, query: &Query) {
-    let name = pascal_case(query.name);
+    let name = pascal_case(method_name(query.name));
     let about = format!("A row of `{}`", query.name);
     if query.variants.is_empty() {
         return row(out, &about, &format!("{name}Row"), query.columns);
@@ -324,9 +346,13 @@ fn answers(out: &mut String) {
     out.push_str("\n/** Every analysis; the same as on the command line. */\nexport interface Answers {\n");
     for query in QUERIES {
         doc(out, "  ", query.about);
-        let name = pascal_case(query.name);
+        let name = pascal_case(method_name(query.name));
         let many = if query.is_one_row { "" } else { "[]" };
-        let _ = writeln!(out, "  {}(options?: {name}Options): {name}Row{many};", camel_case(query.name));
+        let _ = writeln!(
+            out,
+            "  {}(options?: {name}Options): {name}Row{many};",
+            camel_case(method_name(query.name))
+        );
     }
     out.push_str("}\n");
 }
@@ -335,7 +361,7 @@ fn answers(out: &mut String) {
 fn table(out: &mut String) {
     out.push_str("\n/** Options and rows of every query. */\nexport interface Queries {\n");
     for query in QUERIES {
-        let name = pascal_case(query.name);
+        let name = pascal_case(method_name(query.name));
         let _ = writeln!(out, "  {}: {{ options: {name}Options; row: {name}Row }};", key(query.name));
     }
     out.push_str("}\n\n/** Options of every export. */\nexport interface Exports {\n");

@@ -41,24 +41,31 @@ async function readBudgets(path) {
   }
 }
 
-/** Returns what a late rank cost, if that is more than the limit. */
+/** Returns the outcome of the limit on what a late rank costs, and why. */
 async function late(traces, limit) {
   const run = await openRun(traces);
   const lack = run.notes.find(({ code }) => !HARMLESS.has(code));
   if (lack) usage(lack.message);
   const [{ matched }] = run.ranks({ kinds: ["run"] });
-  if (matched === 0) return "no collectives that several ranks have";
+  if (matched === 0) return { outcome: "unfit", message: "the traces have no collectives of several ranks" };
   const found = run.ranks({ kinds: ["straggler"] }).find(({ cost_ns }) => cost_ns / 1e6 > limit);
-  if (!found) return undefined;
+  if (!found) return { outcome: "pass", message: `no rank was waited for more than ${limit} ms` };
   const { rank, phase, cost_ns } = found;
-  return `others waited ${(cost_ns / 1e6).toFixed(3)} ms for rank ${rank}, late in ${phase}, more than ${limit} ms`;
+  const message = `others waited ${(cost_ns / 1e6).toFixed(3)} ms for rank ${rank}, late in ${phase}, more than ${limit} ms`;
+  return { outcome: "breach", message };
+}
+
+/** Returns the value of --max-late-ms, if it is given. */
+function limitOf(text) {
+  if (text === undefined) return undefined;
+  const limit = text.trim() === "" ? Number.NaN : Number(text);
+  return Number.isFinite(limit) && limit >= 0 ? limit : usage("--max-late-ms must be a number from 0");
 }
 
 const { values, positionals } = parseArguments();
 const [path, ...traces] = positionals;
 if (traces.length === 0) usage("expected a file of budgets and traces");
-const maxLate = values["max-late-ms"] && Number(values["max-late-ms"]);
-if (Number.isNaN(maxLate)) usage("--max-late-ms must be a number");
+const maxLate = limitOf(values["max-late-ms"]);
 const budgets = await readBudgets(path);
 
 try {
@@ -67,11 +74,15 @@ try {
     const about = traces.length > 1 ? `${row.trace}: ` : "";
     console.log(`${MARKS[row.outcome]} ${about}${row.metric}${row.name && ` ${row.name}`}: ${row.message}`);
   }
-  const message = maxLate === undefined ? undefined : await late(traces, maxLate);
-  if (message) console.log(`✗ ${message}`);
+  const outcomes = [outcome];
+  if (maxLate !== undefined) {
+    const ofRanks = await late(traces, maxLate);
+    console.log(`${MARKS[ofRanks.outcome]} ${ofRanks.message}`);
+    outcomes.push(ofRanks.outcome);
+  }
   if (values.summary) await appendFile(values.summary, `${markdown}\n`);
   if (values.junit) await writeFile(values.junit, junit);
-  process.exitCode = message ? 1 : CODES[outcome];
+  process.exitCode = CODES[["breach", "unfit", "pass"].find((one) => outcomes.includes(one))];
 } catch (error) {
   if (error instanceof KinetoscopeError) usage(error.message);
   throw error;

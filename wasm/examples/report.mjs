@@ -37,9 +37,11 @@ async function section(name) {
   }
 }
 
-/** What several ranks tell together; nothing if they have no collectives in common, or none is a trace. */
+/** The section about several ranks; empty if they have no collectives in common, or none is a trace. */
 async function sectionOfRun(names) {
-  const run = await openRun(names.map((name) => join(folder, name))).catch(() => undefined);
+  const run = await openRun(names.map((name) => join(folder, name))).catch((error) => {
+    if (error.code === "internal") throw error;
+  });
   if (run === undefined) return "";
   try {
     const [{ matched, ranks }] = run.ranks({ kinds: ["run"] });
@@ -50,7 +52,8 @@ async function sectionOfRun(names) {
       const cause = message === null ? "" : ` ${message}.`;
       lines.push(`- **rank ${rank}** is late in ${phase}; the others waited ${ms(cost_ns)}.${cause}`);
     }
-    if (late.length === 0) lines.push("No rank is late.");
+    if (late.length === 0) lines.push("No rank of these is late.");
+    for (const { message } of run.notes) lines.push("", `> ${message}`);
     lines.push("", "```text", run.table().trimEnd(), "```", "");
     return lines.join("\n");
   } finally {
@@ -58,10 +61,23 @@ async function sectionOfRun(names) {
   }
 }
 
-const names = (await readdir(folder, { recursive: true })).filter((name) => /\.json(\.gz|\.zst)?$/.test(name)).sort();
+const isTrace = (name) => /\.json(\.gz|\.zst)?$/.test(name);
+const names = (await readdir(folder, { recursive: true })).filter(isTrace).sort();
+if (names.length === 0) {
+  console.error(`report: ${folder} has no traces`);
+  process.exit(2);
+}
 console.log(`# Traces in ${folder}\n`);
 const together = await sectionOfRun(names);
 if (together) console.log(together);
+let unread = 0;
 for (const name of names) {
-  console.log(await section(name).catch((error) => `## ${name}\n\nNot read: ${error.message}.\n`));
+  try {
+    console.log(await section(name));
+  } catch (error) {
+    unread += 1;
+    console.log(`## ${name}\n\nNot read: ${error.message}.\n`);
+  }
 }
+// A report without any trace is not one of a good run.
+if (unread === names.length) process.exitCode = 1;

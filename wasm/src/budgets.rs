@@ -28,12 +28,15 @@ impl EngineBudgets {
     /// Reads budgets from a plain object.
     ///
     /// # Errors
-    /// Returns an error that names the key if one is invalid.
+    /// Returns an error that names the key if one is invalid, or if there are no budgets.
     #[wasm_bindgen(constructor)]
     pub fn new(budgets: JsValue) -> Result<EngineBudgets, JsValue> {
         let value = serde_wasm_bindgen::from_value(budgets)
             .map_err(|error| failure(&Error::BadOption(format!("budgets: {error}"))))?;
         let budgets = Budgets::from_json(&value).map_err(|wrong| bad_option(&wrong))?;
+        if budgets.is_empty() {
+            return Err(failure(&Error::BadOption("budgets: there are none to check".into())));
+        }
         Ok(EngineBudgets { budgets, base: Vec::new(), checked: Vec::new() })
     }
 

@@ -1,6 +1,6 @@
 //! Conversion between values of the engine and JavaScript values.
 
-use js_sys::{Array, BigInt, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
+use js_sys::{Array, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
 use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::names::Names;
@@ -83,11 +83,27 @@ pub fn options(declared: &[Opt], object: JsValue) -> Result<Options, JsValue> {
     let value = if object.is_undefined() {
         Ok(serde_json::Value::Null)
     } else {
+        check_numbers(&object)?;
         serde_wasm_bindgen::from_value(object)
     };
     let value =
         value.map_err(|e| failure(&Error::BadOption(format!("the options must be a plain object: {e}"))))?;
     Options::from_json(declared, &value).map_err(|e| failure(&e))
+}
+
+/// Checks that no member of an object is NaN or infinite. JSON has no such numbers: the member would be left out.
+fn check_numbers(object: &JsValue) -> Result<(), JsValue> {
+    let Some(object) = Object::try_from(object) else { return Ok(()) };
+    let is_wrong = |value: &JsValue| value.as_f64().is_some_and(|number| !number.is_finite());
+    for entry in Object::entries(object) {
+        let [key, value] = [0, 1].map(|at| Array::from(&entry).get(at));
+        if is_wrong(&value) || Array::is_array(&value) && Array::from(&value).iter().any(|one| is_wrong(&one))
+        {
+            let key = key.as_string().unwrap_or_default();
+            return Err(failure(&Error::BadOption(format!("{key}: expected a finite number"))));
+        }
+    }
+    Ok(())
 }
 
 /// Sets a member of a new plain object.
@@ -99,7 +115,7 @@ pub fn set(object: &Object, key: &str, value: &JsValue) {
 /// The number of rows per call of `JSON.parse`, which creates objects faster than individual calls do.
 const ROWS_AT_ONCE: usize = 16 << 10;
 
-/// Converts rows to plain objects. A Unix time in ns becomes a `BigInt`.
+/// Converts rows to plain objects. A Unix time in ns becomes a text: a number would lose digits, and JSON has no `BigInt`.
 ///
 /// # Errors
 /// Returns the errors of `JSON.parse`. Rows do not cause any.
@@ -113,7 +129,7 @@ pub fn rows(rows: &Rows) -> Result<Array, JsValue> {
     for (at, column) in rows.columns.iter().enumerate().filter(|(_, c)| c.kind == CellType::UnixNs) {
         for (object, row) in out.iter().zip(&rows.rows) {
             if let Cell::UnixNs(ns) = row[at] {
-                set(&Object::from(object), column.key, &BigInt::from(ns));
+                set(&Object::from(object), column.key, &JsValue::from(ns.to_string()));
             }
         }
     }
@@ -135,7 +151,7 @@ pub fn columns(rows: &Rows) -> Result<Object, JsValue> {
     Ok(out)
 }
 
-/// Converts one column: texts to codes into a dictionary, Unix times to `BigInt`s, other numbers to a `Float64Array`
+/// Converts one column: texts to codes into a dictionary, Unix times to texts, other numbers to a `Float64Array`
 /// with NaN for null, booleans to a `Uint8Array` with 2 for null, anything else to an array of values.
 fn column(rows: &Rows, at: usize) -> Result<JsValue, JsValue> {
     let cells = rows.rows.iter().map(|row| &row[at]);
@@ -147,7 +163,7 @@ fn column(rows: &Rows, at: usize) -> Result<JsValue, JsValue> {
         }
         CellType::UnixNs => {
             let time = |cell: &Cell| {
-                if let Cell::UnixNs(ns) = cell { BigInt::from(*ns).into() } else { JsValue::NULL }
+                if let Cell::UnixNs(ns) = cell { JsValue::from(ns.to_string()) } else { JsValue::NULL }
             };
             cells.map(time).collect::<Array>().into()
         }

@@ -1,6 +1,5 @@
 //! Feeding a reader of text with the bytes of a file.
 
-use crate::growth::Growth;
 use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::read::unpack::Unpacker;
@@ -38,24 +37,21 @@ pub(crate) struct Feeding<R> {
     pub(crate) bytes: u64,
     /// The number of bytes of text that were read already and are skipped.
     pub(crate) skip: u64,
-    pub(crate) growth: Growth,
 }
 
 impl<R: ReadsText> Feeding<R> {
     pub(crate) fn new(reader: R) -> Feeding<R> {
-        Feeding { reader, unpacker: Unpacker::default(), bytes: 0, skip: 0, growth: Growth::default() }
+        Feeding { reader, unpacker: Unpacker::default(), bytes: 0, skip: 0 }
     }
 
     /// Reads the next chunk of the file.
     pub(crate) fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
-        self.growth.step();
-        let Feeding { reader, unpacker, bytes, skip, .. } = self;
+        let Feeding { reader, unpacker, bytes, skip } = self;
         unpacker.feed(chunk, &mut |text: &[u8]| feed_after(reader, text, bytes, skip))
     }
 
     /// Reads the next chunk of decompressed text.
     pub(crate) fn feed_text(&mut self, text: &[u8]) -> Result<(), Error> {
-        self.growth.step();
         feed_after(&mut self.reader, text, &mut self.bytes, &mut self.skip)
     }
 
@@ -67,7 +63,7 @@ impl<R: ReadsText> Feeding<R> {
 
     /// Ends the file.
     pub(crate) fn finish(self) -> Result<(R::Read, Diagnostics), Error> {
-        let Feeding { mut reader, unpacker, mut bytes, mut skip, .. } = self;
+        let Feeding { mut reader, unpacker, mut bytes, mut skip } = self;
         let unpacking =
             unpacker.finish(&mut |text: &[u8]| feed_after(&mut reader, text, &mut bytes, &mut skip))?;
         let (read, mut diagnostics) = reader.finish()?;

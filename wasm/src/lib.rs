@@ -9,7 +9,7 @@
 //!   memory.
 //! - Times are numbers of ns after the start of the recording. That start is a `BigInt` of Unix ns.
 //! - Errors are objects with `code`, `message` and `byteOffset`.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[cfg(feature = "full")]
 pub mod budgets;
@@ -18,6 +18,8 @@ pub mod comparing;
 pub mod convert;
 mod expression;
 mod feeding;
+#[cfg(target_arch = "wasm32")]
+#[expect(unsafe_code, reason = "an allocator is unsafe to implement")]
 mod growth;
 #[cfg(feature = "full")]
 pub mod outlines;
@@ -31,8 +33,14 @@ pub mod reading;
 pub mod repairing;
 #[cfg(feature = "full")]
 pub mod segments;
+#[cfg(feature = "full")]
+pub mod streaming;
 pub mod trace;
 #[cfg(feature = "full")]
 pub mod trending;
 #[cfg(feature = "full")]
 pub mod writing;
+
+#[cfg(target_arch = "wasm32")]
+#[global_allocator]
+static ALLOCATOR: growth::Growing = growth::Growing::new();

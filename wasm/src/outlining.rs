@@ -99,7 +99,6 @@ impl Outlining {
     /// # Errors
     /// Returns an error if the bytes are not those of a part.
     pub fn splice(&mut self, part: &[u8]) -> Result<bool, JsValue> {
-        self.feeding.growth.step();
         let part = Part::decode(part)
             .ok_or_else(|| failure(&Error::BadOption("the bytes are not those of a part".to_owned())))?;
         let InPieces { reader, piece } = &mut self.feeding.reader;

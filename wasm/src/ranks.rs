@@ -10,7 +10,7 @@ use kinetoscope_core::ranks::file::Summaries;
 use kinetoscope_core::ranks::report::RanksOptions;
 use kinetoscope_core::ranks::run::{Note, NoteCode, Run};
 use kinetoscope_core::report::document;
-use kinetoscope_core::rows::{Cell, Rows};
+use kinetoscope_core::rows::{Cell, CellType, Column, Rows};
 use kinetoscope_core::write::merge::Merger;
 use std::cell::OnceCell;
 use wasm_bindgen::JsValue;
@@ -38,21 +38,39 @@ impl EngineRun {
         self.run.answer(request).map_err(|e| failure(&e))
     }
 
-    /// Returns the rows of some kinds; those of all kinds if none is given.
-    fn of_kinds(&self, given: JsValue, kinds: &[String]) -> Result<Rows, JsValue> {
+    /// Returns the rows of some kinds, or those of all kinds.
+    fn of_kinds(&self, given: JsValue, kinds: Option<&[String]>) -> Result<Rows, JsValue> {
         let has_options = given.is_object() && Object::keys(&Object::from(given.clone())).length() > 0;
         let filtered = if has_options { Some(self.answer(given, false)?.rows) } else { None };
         let all = match &filtered {
             Some(rows) => rows,
             None => self.all.get_or_init(|| self.run.rows(&RanksOptions::default())),
         };
+        let Some(kinds) = kinds else { return Ok(all.clone()) };
+        check_kinds(&all.columns, kinds)?;
         let is_wanted = |row: &&Vec<Cell>| {
             let kind = if let Some(Cell::Text(kind)) = row.first() { &**kind } else { "" };
-            kinds.is_empty() || kinds.iter().any(|wanted| wanted == kind)
+            kinds.iter().any(|wanted| wanted == kind)
         };
         let mut rows = Rows::new(&all.columns);
         rows.rows = all.rows.iter().filter(is_wanted).cloned().collect();
         Ok(rows)
+    }
+}
+
+/// Checks that each of `kinds` is a kind of row.
+fn check_kinds(columns: &[Column], kinds: &[String]) -> Result<(), JsValue> {
+    let known = columns.iter().find_map(|column| match column.kind {
+        CellType::Word(vocabulary) if column.key == "kind" => Some(vocabulary.words),
+        _ => None,
+    });
+    let known = known.unwrap_or_default();
+    match kinds.iter().find(|kind| !known.contains(&kind.as_str())) {
+        None if !kinds.is_empty() => Ok(()),
+        other => {
+            let other = other.map_or("none is given".to_owned(), |kind| format!("there is no kind {kind}"));
+            Err(failure(&Error::BadOption(format!("kinds: {other}; the kinds are: {}", known.join(", ")))))
+        }
     }
 }
 
@@ -90,13 +108,13 @@ impl EngineRun {
         Uint8Array::from(self.summaries.to_file().as_slice())
     }
 
-    /// The rows of the query `ranks`; only those of `kinds` unless it is empty.
+    /// The rows of the query `ranks`, of all kinds or of these.
     ///
     /// # Errors
-    /// Returns an error if an option is invalid.
+    /// Returns an error if an option is invalid or there is no such kind.
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
-    pub fn rows(&self, options: JsValue, kinds: Vec<String>) -> Result<Array, JsValue> {
-        rows(&self.of_kinds(options, &kinds)?)
+    pub fn rows(&self, options: JsValue, kinds: Option<Vec<String>>) -> Result<Array, JsValue> {
+        rows(&self.of_kinds(options, kinds.as_deref())?)
     }
 
     /// The same as columns.
@@ -104,8 +122,8 @@ impl EngineRun {
     /// # Errors
     /// As [`EngineRun::rows`].
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
-    pub fn columns(&self, options: JsValue, kinds: Vec<String>) -> Result<Object, JsValue> {
-        columns(&self.of_kinds(options, &kinds)?)
+    pub fn columns(&self, options: JsValue, kinds: Option<Vec<String>>) -> Result<Object, JsValue> {
+        columns(&self.of_kinds(options, kinds.as_deref())?)
     }
 
     /// The text that `kinetoscope ranks` prints.
@@ -124,17 +142,23 @@ impl EngineRun {
         text(document::of_run(QUERY, &self.run, &self.answer(options, false)?.rows))
     }
 
-    /// Begins to merge the traces of some ranks; of all ranks if none is given.
+    /// Begins to merge the traces of all ranks, or of these.
     ///
     /// # Errors
-    /// Returns an error if the run does not have one of the ranks.
-    pub fn merging(&self, ranks: Vec<f64>) -> Result<EngineMerging, JsValue> {
+    /// Returns an error if the run does not have one of the ranks, or none is given.
+    pub fn merging(&self, ranks: Option<Vec<f64>>) -> Result<EngineMerging, JsValue> {
         let mut alignments = self.run.alignments();
-        let ranks: Vec<i64> = ranks.into_iter().map(|rank| rank as i64).collect();
-        if let Some(rank) = ranks.iter().find(|&&rank| alignments.iter().all(|one| one.rank != rank)) {
-            return Err(failure(&Error::BadOption(format!("ranks: there is no trace of rank {rank}"))));
+        if let Some(ranks) = ranks {
+            let ranks: Vec<i64> = ranks.into_iter().map(|rank| rank as i64).collect();
+            let refused = |what: String| failure(&Error::BadOption(format!("ranks: {what}")));
+            if ranks.is_empty() {
+                return Err(refused("none is given".to_owned()));
+            }
+            if let Some(rank) = ranks.iter().find(|&&rank| alignments.iter().all(|one| one.rank != rank)) {
+                return Err(refused(format!("there is no trace of rank {rank}")));
+            }
+            alignments.retain(|one| ranks.contains(&one.rank));
         }
-        alignments.retain(|one| ranks.is_empty() || ranks.contains(&one.rank));
         Ok(EngineMerging { alignments, merger: Merger::default() })
     }
 }

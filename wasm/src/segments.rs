@@ -65,7 +65,6 @@ impl Reading {
     /// # Errors
     /// Returns an error if the bytes are not those of a segment.
     pub fn splice(&mut self, segment: Vec<u8>) -> Result<bool, JsValue> {
-        self.feeding.growth.step();
         let segment = Segment::decode(segment)
             .ok_or_else(|| failure(&Error::BadOption("the bytes are not those of a segment".to_owned())))?;
         let is_spliced = self.feeding.reader.splice(&segment);

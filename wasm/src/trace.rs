@@ -24,6 +24,15 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+/// What of an answer is wanted.
+#[derive(Clone, Copy)]
+enum Part {
+    /// Text for a person.
+    ForReading,
+    /// The rows after this number of rows.
+    After(usize),
+}
+
 /// A trace.
 #[wasm_bindgen]
 pub struct EngineTrace {
@@ -47,17 +56,20 @@ impl EngineTrace {
         &self.trace
     }
 
-    fn answer(
-        &self,
-        name: &str,
-        query_name: &str,
-        given: JsValue,
-        for_reading: bool,
-    ) -> Result<Answer, JsValue> {
+    fn answer(&self, name: &str, query_name: &str, given: JsValue, part: Part) -> Result<Answer, JsValue> {
         let query = query(query_name).map_err(|e| failure(&e))?;
+        let (for_reading, offset) = match part {
+            Part::ForReading => (true, 0),
+            Part::After(offset) => (false, offset),
+        };
+        if offset > 0 && query.options.iter().all(|option| option.name != "row-limit") {
+            return Err(failure(&Error::BadOption(format!("offset: {query_name} has no row limit"))));
+        }
         let options = options(query.options, given)?;
         let request = Request::new(&options).about(name).for_reading(for_reading).compile_by(compile);
-        query.answer(&self.trace, request).map_err(|e| failure(&e))
+        let mut answer = query.answer(&self.trace, request).map_err(|e| failure(&e))?;
+        answer.rows.rows.drain(..offset.min(answer.rows.rows.len()));
+        Ok(answer)
     }
 
     /// Returns the distinct names of `ids`, in the order of first appearance, and for each id the index of its name.
@@ -89,28 +101,34 @@ impl EngineTrace {
         self.trace.table.len()
     }
 
-    /// Runs a query and returns its rows as plain objects.
+    /// Runs a query and returns its rows as plain objects, without the first `offset` ones.
     ///
     /// # Errors
     /// Returns an error if there is no such query, or an option is invalid.
-    pub fn rows(&self, name: &str, query: &str, options: JsValue) -> Result<Array, JsValue> {
-        rows(&self.answer(name, query, options, false)?.rows)
+    pub fn rows(&self, name: &str, query: &str, options: JsValue, offset: usize) -> Result<Array, JsValue> {
+        rows(&self.answer(name, query, options, Part::After(offset))?.rows)
     }
 
     /// Runs a query and returns its rows as columns.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn columns(&self, name: &str, query: &str, options: JsValue) -> Result<Object, JsValue> {
-        columns(&self.answer(name, query, options, false)?.rows)
+    pub fn columns(
+        &self,
+        name: &str,
+        query: &str,
+        options: JsValue,
+        offset: usize,
+    ) -> Result<Object, JsValue> {
+        columns(&self.answer(name, query, options, Part::After(offset))?.rows)
     }
 
     /// Runs a query and returns the document that `kinetoscope QUERY --format json` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn json(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
-        let answer = self.answer(name, query, options, false)?;
+    pub fn json(&self, name: &str, query: &str, options: JsValue, offset: usize) -> Result<String, JsValue> {
+        let answer = self.answer(name, query, options, Part::After(offset))?;
         let mut document = Document::new(query);
         document.add(name, &self.trace, &answer.rows);
         text(document.finish())
@@ -121,23 +139,29 @@ impl EngineTrace {
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn table(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.answer(name, query, options, true)?.to_text())
+        text(self.answer(name, query, options, Part::ForReading)?.to_text())
     }
 
     /// Runs a query and returns the text that `kinetoscope QUERY --format csv` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn csv(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.answer(name, query, options, false)?.rows.to_csv())
+    pub fn csv(&self, name: &str, query: &str, options: JsValue, offset: usize) -> Result<String, JsValue> {
+        text(self.answer(name, query, options, Part::After(offset))?.rows.to_csv())
     }
 
     /// Runs a query and returns the text that `kinetoscope QUERY --format md` prints.
     ///
     /// # Errors
     /// As [`EngineTrace::rows`].
-    pub fn markdown(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.answer(name, query, options, false)?.rows.to_markdown())
+    pub fn markdown(
+        &self,
+        name: &str,
+        query: &str,
+        options: JsValue,
+        offset: usize,
+    ) -> Result<String, JsValue> {
+        text(self.answer(name, query, options, Part::After(offset))?.rows.to_markdown())
     }
 
     /// The diagnostics of the file.

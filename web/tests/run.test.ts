@@ -82,7 +82,7 @@ test("arrivals are relative to the last rank, in the order of time", () => {
       kind: "collective",
       group: "0",
       description: null,
-      start_ns: start,
+      start_ns: String(start),
       ranks,
       wait_ns: waits,
       counted: true,

@@ -106,6 +106,7 @@ const RUST: [(&str, Layers); 11] = [
         "wasm/src",
         &[
             &["convert", "expression", "growth", "queries", "writing"],
+            &["streaming"],
             &["feeding", "repairing", "trace"],
             &["budgets", "comparing", "ranks", "reading", "trending"],
             &["outlines", "segments"],

@@ -27,7 +27,7 @@ struct Engine {
 }
 
 const ENGINES: [Engine; 2] = [
-    Engine { file: "kinetoscope.wasm", glue: "engine", features: &[], largest: 865_000 },
+    Engine { file: "kinetoscope.wasm", glue: "engine", features: &[], largest: 868_000 },
     Engine { file: "lite.wasm", glue: "lite", features: &["--no-default-features"], largest: 460_000 },
 ];
 
@@ -77,7 +77,7 @@ pub(crate) fn step() -> Result<Tally, Failure> {
 }
 
 /// Runs the tests of the package: agreement with the native engine and of `kinetoscope/lite`, runs of several ranks, installation, examples, the book, damaged input,
-/// threads, outlines, tables as Arrow streams.
+/// sources, gates, values, workers, threads, outlines, tables as Arrow streams.
 pub(crate) fn test() -> Result<Tally, Failure> {
     let tests = root().join("tests/js");
     npm::install(&tests)?;
@@ -97,9 +97,16 @@ pub(crate) fn test() -> Result<Tally, Failure> {
         "diff",
         "trend",
         "install",
+        "recipes",
         "examples",
         "book",
         "robustness",
+        "sources",
+        "gates",
+        "growth",
+        "stream",
+        "values",
+        "workers",
         "threads",
         "outline",
         "arrow",

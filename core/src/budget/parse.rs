@@ -114,6 +114,9 @@ impl Budgets {
     }
 
     fn add(&mut self, path: &[String], value: &Value) -> Result<(), String> {
+        if value.as_object().is_some_and(serde_json::Map::is_empty) {
+            return Err("there is no limit here".into());
+        }
         let word = path.first().map_or("", String::as_str);
         let found = Metric::ALL.into_iter().find(|metric| metric.as_str() == word);
         let metric = found.ok_or_else(|| unknown("metric", word, Metric::VOCABULARY.words))?;
@@ -141,10 +144,11 @@ impl Budgets {
 }
 
 fn collect(value: &Value, path: &mut Vec<String>, leaves: &mut Vec<Leaf>) {
-    let Value::Object(members) = value else {
-        leaves.push((path.clone(), value.clone()));
-        return;
-    };
+    // An object without members is a leaf, which has no limit: left out, it would be a budget that always holds.
+    let Value::Object(members) = value else { return leaves.push((path.clone(), value.clone())) };
+    if members.is_empty() && !path.is_empty() {
+        return leaves.push((path.clone(), value.clone()));
+    }
     for (key, member) in members {
         path.push(key.clone());
         collect(member, path, leaves);
@@ -248,6 +252,9 @@ mod tests {
             wrong(&json!({"kernel": {"max": "1 ms"}})),
             "kernel.max: expected [kernel.\"NAME\"] with its limits"
         );
+        for nothing in [json!({"step": {}}), json!({"step": {"max": 5}, "kernel": {"gemm": {}}})] {
+            assert!(wrong(&nothing).ends_with(": there is no limit here"), "{nothing}");
+        }
         assert_eq!(wrong(&json!({"step": 5})), "step: expected [step] with its limits");
         assert_eq!(
             wrong(&json!({"findings": {"forbid": ["uneven_stps"]}})),

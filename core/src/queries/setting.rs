@@ -152,7 +152,8 @@ impl Takes {
     pub(super) fn of_json(self, value: &Value) -> Option<Setting> {
         Some(match (self, value) {
             (Takes::Nothing, Value::Bool(true)) => Setting::Given,
-            (Takes::Nothing, _) => return None,
+            // A number as text is a mistake of a program that reads it from somewhere.
+            (Takes::Nothing, _) | (Takes::Count, Value::String(_)) => return None,
             (_, Value::String(text)) => return self.of_text(text),
             (Takes::Count, n) => Setting::Number(count(n.as_i64()?)?),
             (Takes::Percent, n) => Setting::Percent(percent(n.as_f64()?)?),
@@ -228,6 +229,7 @@ mod tests {
         assert_eq!(Takes::Count.of_json(&json!(1.5)), None);
         assert_eq!(Takes::Count.of_json(&json!([1])), None);
         assert_eq!(Takes::Count.of_json(&json!(-2)), None);
+        assert_eq!(Takes::Count.of_json(&json!("5")), None);
         assert_eq!(Takes::Count.of_text("-1"), Some(Setting::Number(-1)));
         assert_eq!(Takes::Percent.of_text("100"), Some(Setting::Percent(100.0)));
         assert_eq!(Takes::Percent.of_text("100.5"), None);

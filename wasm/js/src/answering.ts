@@ -4,7 +4,7 @@ import type { EngineTrace as LiteEngineTrace } from "./glue/lite.js";
 import * as given from "./given.js";
 import { METHODS } from "./methods.js";
 import { Owned } from "./owned.js";
-import type { DiagnosticCode, Queries, Severity } from "./queries.js";
+import type { DiagnosticCode, Queries, Severity, UnixNs } from "./queries.js";
 
 /** A diagnostic of the file. */
 export interface Diagnostic {
@@ -25,7 +25,7 @@ export interface TilesOptions {
   /** The left edge, in ns from the start of the recording. */
   startNs: number;
   endNs: number;
-  /** The number of pixels between the edges. */
+  /** The number of pixels between the edges; at most 65536. */
   pixels: number;
 }
 
@@ -57,11 +57,13 @@ export interface TextColumn {
 
 type ColumnOf<T> = [Exclude<T, null>] extends [number]
   ? Float64Array
-  : [Exclude<T, null>] extends [string]
-    ? TextColumn
-    : [Exclude<T, null>] extends [boolean]
-      ? Uint8Array
-      : T[];
+  : [Exclude<T, null>] extends [UnixNs]
+    ? T[]
+    : [Exclude<T, null>] extends [string]
+      ? TextColumn
+      : [Exclude<T, null>] extends [boolean]
+        ? Uint8Array
+        : T[];
 
 /**
  * An answer as columns: numbers with NaN for null, booleans with 2 for null, strings as codes, other types as values.
@@ -77,11 +79,18 @@ export type QueryName = keyof Queries;
 /** The checked edges of a drawn part. */
 export function window(options: Omit<TilesOptions, "track">): Omit<TilesOptions, "track"> {
   const { startNs, endNs, pixels } = given.options(options);
-  return {
-    startNs: given.time("startNs", startNs),
-    endNs: given.time("endNs", endNs),
-    pixels: given.index("pixels", pixels),
-  };
+  given.period(startNs, endNs);
+  return { startNs, endNs, pixels: given.pixels(pixels) };
+}
+
+/** Separates the number of rows to leave out from the options of a query. The engine counts the limit from the first row. */
+export function splitOffset(options: unknown): [unknown, number] {
+  if (typeof options !== "object" || options === null || !("offset" in options)) return [options, 0];
+  const { offset = 0, ...others } = options as { offset?: unknown; rowLimit?: unknown };
+  const skipped = given.index("offset", offset);
+  const { rowLimit } = others;
+  if (typeof rowLimit === "number" && rowLimit > 0) others.rowLimit = rowLimit + skipped;
+  return [others, skipped];
 }
 
 /** A trace of an engine `E`, which answers the queries `Q`. It uses memory of the engine until it is disposed of. */
@@ -101,41 +110,46 @@ export class Answering<E extends LiteEngineTrace, Q extends QueryName> extends O
     this.length = engine.events();
   }
 
-  #answer<T>(query: Q, call: (engine: E) => T): T {
+  #answer<T>(query: Q, options: unknown, call: (engine: E, options: unknown, offset: number) => T): T {
     given.text("query", query);
-    return this.withEngine(call);
+    const [others, offset] = splitOffset(options);
+    return this.withEngine((engine) => call(engine, others, offset));
   }
 
-  /** Returns the rows of a query. Each query also has a method of the same name in camel case. */
+  /** Returns the rows of a query. Each query also has a method of the same name in camel case; that of `check` is `dataQuality`. */
   rows<V extends Q>(query: V, options?: Queries[V]["options"]): Queries[V]["row"][] {
-    return this.#answer(query, (engine) => engine.rows(this.name, query, options)) as Queries[V]["row"][];
+    return this.#answer(query, options, (engine, ...rest) =>
+      engine.rows(this.name, query, ...rest),
+    ) as Queries[V]["row"][];
   }
 
   /** Returns the answer as columns of typed arrays, whose buffers can be transferred. */
   columns<V extends Q>(query: V, options?: Queries[V]["options"]): Columns<Queries[V]["row"]> {
-    return this.#answer(query, (engine) => engine.columns(this.name, query, options)) as unknown as Columns<
-      Queries[V]["row"]
-    >;
+    const columns: unknown = this.#answer(query, options, (engine, ...rest) =>
+      engine.columns(this.name, query, ...rest),
+    );
+    return columns as Columns<Queries[V]["row"]>;
   }
 
   /** Returns the text that the command line prints; for `ops`, PyTorch's table. */
   table<V extends Q>(query: V, options?: Queries[V]["options"]): string {
-    return this.#answer(query, (engine) => engine.table(this.name, query, options));
+    given.text("query", query);
+    return this.withEngine((engine) => engine.table(this.name, query, options));
   }
 
   /** Returns the document that the command line prints with `--format json`. */
   json<V extends Q>(query: V, options?: Queries[V]["options"]): string {
-    return this.#answer(query, (engine) => engine.json(this.name, query, options));
+    return this.#answer(query, options, (engine, ...rest) => engine.json(this.name, query, ...rest));
   }
 
   /** Returns the answer as CSV. */
   csv<V extends Q>(query: V, options?: Queries[V]["options"]): string {
-    return this.#answer(query, (engine) => engine.csv(this.name, query, options));
+    return this.#answer(query, options, (engine, ...rest) => engine.csv(this.name, query, ...rest));
   }
 
   /** Returns the answer as a Markdown table. */
   markdown<V extends Q>(query: V, options?: Queries[V]["options"]): string {
-    return this.#answer(query, (engine) => engine.markdown(this.name, query, options));
+    return this.#answer(query, options, (engine, ...rest) => engine.markdown(this.name, query, ...rest));
   }
 
   /** Returns the diagnostics of reading the file. */

@@ -11,13 +11,12 @@ import {
   Int64,
   Map_,
   RecordBatch,
+  RecordBatchStreamWriter,
   Schema,
   Struct,
-  Table,
   Utf8,
   Vector,
   makeData,
-  tableToIPC,
 } from "apache-arrow";
 import type { Buffers, ColumnBuffers, TextBuffers } from "./buffers.js";
 import { SCHEMA_VERSION, type TableName } from "./tables.js";
@@ -55,10 +54,12 @@ export async function arrow(
   given.index("rank", rank);
   const wanted = columns && given.texts("columns", columns).filter((name) => name !== "run_id" && name !== "rank");
   const buffers = await trace.buffers(table, { columns: wanted });
-  return tableToIPC(tableOf(table, buffers, runId, BigInt(buffers.rank ?? rank)), "stream");
+  // `tableToIPC` leaves out a batch without rows, and with it the dictionaries, which Arquero needs.
+  const batch = batchOf(table, buffers, runId, BigInt(buffers.rank ?? rank));
+  return RecordBatchStreamWriter.writeAll([batch]).toUint8Array(true);
 }
 
-function tableOf(name: TableName, { length, columns }: Buffers, runId: string, rank: bigint): Table {
+function batchOf(name: TableName, { length, columns }: Buffers, runId: string, rank: bigint): RecordBatch {
   const own: [string, ColumnBuffers][] = [
     ["run_id", { kind: "name", optional: false, present: null, codes: new Uint32Array(length), names: [runId] }],
     ["rank", { kind: "int", optional: false, present: null, values: new BigInt64Array(length).fill(rank) }],
@@ -75,7 +76,7 @@ function tableOf(name: TableName, { length, columns }: Buffers, runId: string, r
     ["kinetoscope.schema_version", String(SCHEMA_VERSION)],
   ]);
   const rows = makeData({ type: new Struct(fields), length, nullCount: 0, children });
-  return new Table(new RecordBatch(new Schema(fields, metadata), rows));
+  return new RecordBatch(new Schema(fields, metadata), rows);
 }
 
 /** The id of a dictionary is the number of its column: apache-arrow's own ids differ between calls. */

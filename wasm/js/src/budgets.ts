@@ -1,7 +1,7 @@
 // `check`: budgets of traces, independent of the platform. One trace is in memory at a time.
 
 import { EngineBudgets } from "./glue/engine.js";
-import { compareOptions, type CompareOptions } from "./compare-options.js";
+import { checkOptions, sourcesOf, type CheckOptions } from "./compare-options.js";
 import { KinetoscopeError, check as checkSignal, guarded, using } from "./errors.js";
 import type { BudgetOutcome, BudgetRow, FindingCode } from "./queries.js";
 import type { Reader } from "./ranks.js";
@@ -34,12 +34,6 @@ export interface Budgets {
   findings?: { forbid: readonly FindingCode[] };
 }
 
-/** Options of `check`. */
-export interface CheckOptions<S> extends Omit<CompareOptions, "onProgress"> {
-  /** The traces that limits on changes compare with. */
-  base?: S | readonly S[] | undefined;
-}
-
 /** The outcome of `check`. */
 export interface BudgetResult {
   /** `breach` if a limit does not hold; else `unfit` if a trace cannot decide one; else `pass`. */
@@ -53,18 +47,17 @@ export interface BudgetResult {
   readonly junit: string;
 }
 
+export type { CheckOptions } from "./compare-options.js";
+
 export interface Check<S> {
   /**
    * Checks budgets of a trace, or of several.
    *
-   * @throws {KinetoscopeError} if a source cannot be read, or a budget is invalid, is about a name that nothing has, or needs
-   * a base (`bad_option`).
+   * @throws {KinetoscopeError} if a source cannot be read, there is no budget, or a budget is invalid, is about a name that nothing has, or
+   * needs a base (`bad_option`).
    */
   check(source: S | readonly S[], budgets: Budgets, options?: CheckOptions<S>): Promise<BudgetResult>;
 }
-
-const list = <S>(sources: S | readonly S[]): readonly S[] =>
-  Array.isArray(sources) ? (sources as readonly S[]) : [sources as S];
 
 export function createCheck<S>(reader: Reader<S>): Check<S> {
   async function check(
@@ -72,10 +65,8 @@ export function createCheck<S>(reader: Reader<S>): Check<S> {
     budgets: Budgets,
     options: CheckOptions<S> = {},
   ): Promise<BudgetResult> {
-    const { base = [], ...rest } = options;
-    const { signal, memoryLimit, torchVersion, kernelRules } = compareOptions(rest);
-    const reading = { signal, memoryLimit, torchVersion, kernelRules };
-    const sources = list(source);
+    const { base = [], ...reading } = checkOptions(options);
+    const sources = sourcesOf(source);
     if (sources.length === 0) throw new KinetoscopeError("empty", "no trace to check");
     checkSignal(reading.signal);
     await reader.ready();
@@ -86,7 +77,7 @@ export function createCheck<S>(reader: Reader<S>): Check<S> {
       using(read.engine, (trace) => engine[use](trace, input.name));
     };
     try {
-      for (const one of list(base)) await each(one, "addBase");
+      for (const one of sourcesOf(base)) await each(one, "addBase");
       for (const one of sources) await each(one, "check");
       const [json, table, markdown, junit] = ["json", "table", "md", "junit"].map((format) =>
         guarded(() => engine.text(format)),

@@ -72,7 +72,7 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
   async function repair(source: S, options: Pick<OpenOptions, "signal"> = {}): Promise<ReadableStream<Uint8Array>> {
     const { signal } = given.options(options, ["signal"]);
     const from = await input(source, signal);
-    const chunks = from.chunks()[Symbol.asyncIterator]();
+    const chunks = from.chunks(0, signal)[Symbol.asyncIterator]();
     const repairing = new Repairing();
     let ended = false;
     const free = (): void => {

@@ -1,7 +1,9 @@
 // The exports of all entries that open traces.
 
+export type { BudgetResult, Budgets, Check, CheckOptions, Limits } from "./budgets.js";
 export type { CompareOptions } from "./compare-options.js";
 export { KinetoscopeError, type ErrorCode } from "./errors.js";
+export { mediaType } from "./media-type.js";
 export type { OpenOptions, Progress, ReadCounts } from "./open-options.js";
 export type { OutlineOptions, OutlineProgress, WindowOptions } from "./outline-options.js";
 export type { SummarizeOptions } from "./ranks.js";
@@ -11,7 +13,7 @@ export type {
   RunProgress,
   RunRanksOptions,
   SourceNote,
-  SummaryOptions,
+  RankSummaryOptions,
 } from "./run-options.js";
 export type { Source } from "./source.js";
 export type {
@@ -25,6 +27,7 @@ export type {
   Diagnostic,
   Related,
   Spans,
+  StreamOptions,
   TextBuffers,
   TextColumn,
   Tiles,

@@ -22,10 +22,30 @@ export function compareOptions(options: CompareOptions): CompareOptions {
   return options;
 }
 
+/** Options of `check`. */
+export interface CheckOptions<S> extends Omit<CompareOptions, "onProgress"> {
+  /** The traces that limits on changes compare with. */
+  base?: S | readonly S[] | undefined;
+}
+
+/** Checks the options of `check`. */
+export function checkOptions<S>(options: CheckOptions<S>): CheckOptions<S> {
+  const { base: _, ...reading } = given.options(options, [
+    ...COMPARE_OPTIONS.filter((name) => name !== "onProgress"),
+    "base",
+  ]);
+  compareOptions(reading);
+  return options;
+}
+
+/** Returns one source or several as an array. */
+export const sourcesOf = <S>(sources: S | readonly S[]): readonly S[] =>
+  Array.isArray(sources) ? (sources as readonly S[]) : [sources as S];
+
 /** Returns the sources of both sides in the order in which they are read. */
 export function sidesOf<S>(base: S | readonly S[], changed: S | readonly S[]): { source: S; isBase: boolean }[] {
   const of = (side: S | readonly S[], isBase: boolean): { source: S; isBase: boolean }[] => {
-    const sources = Array.isArray(side) ? (side as readonly S[]) : [side as S];
+    const sources = sourcesOf(side);
     if (sources.length === 0) throw new KinetoscopeError("empty", "each side needs at least one trace");
     return sources.map((source) => ({ source, isBase }));
   };

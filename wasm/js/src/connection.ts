@@ -1,8 +1,9 @@
 // A connection to a worker: requests and their replies.
 
-import { KinetoscopeError, aborted, asError, check } from "./errors.js";
+import { KinetoscopeError, aborted, asError } from "./errors.js";
 import type { Port } from "./helping.js";
 import type { Reply, Request as Message } from "./protocol.js";
+import { Turns } from "./turns.js";
 import { fromWire } from "./wire-error.js";
 
 /** A worker, independent of the platform. */
@@ -35,19 +36,37 @@ interface Pending extends SendOptions {
 /** A message without its id. */
 export type MessageBody = Message extends infer M ? (M extends { id: number } ? Omit<M, "id"> : never) : never;
 
-/** A connection to a worker, which is terminated with the last of its traces. */
+/** A connection to a worker. Unless it is kept, the worker is terminated with the last object that it holds. */
 export class Connection {
   private readonly thread: Thread;
   private readonly pending = new Map<number, Pending>();
+  private readonly turns = new Turns();
   private next = 0;
   private dead: KinetoscopeError | undefined;
-  traces = 0;
+  /** The number of objects that the worker holds. */
+  held = 0;
 
-  constructor(spawn: Spawn) {
-    this.thread = spawn(
-      (reply) => this.receive(reply),
-      (thrown) => this.end(asError(thrown, "internal")),
-    );
+  constructor(
+    spawn: Spawn,
+    private readonly isKept = false,
+  ) {
+    try {
+      this.thread = spawn(
+        (reply) => this.receive(reply),
+        (thrown) => this.end(asError(thrown, "worker")),
+      );
+    } catch (thrown) {
+      throw asError(thrown, "worker");
+    }
+  }
+
+  /** The number of requests without a reply. */
+  get load(): number {
+    return this.pending.size + this.turns.waiting;
+  }
+
+  get isDead(): boolean {
+    return this.dead !== undefined;
   }
 
   private receive(reply: Reply): void {
@@ -55,8 +74,9 @@ export class Connection {
     if (!request) return;
     if ("progress" in reply) return this.report(reply.id, request, reply.progress);
     this.remove(reply.id);
-    if ("error" in reply) request.reject(fromWire(reply.error));
-    else request.resolve(reply.value as never);
+    if ("value" in reply) return request.resolve(reply.value as never);
+    const { signal } = request;
+    request.reject(reply.error.code === "aborted" && signal?.aborted ? aborted(signal) : fromWire(reply.error));
   }
 
   /** Reports progress. A request whose `onProgress` throws is aborted and fails with what was thrown. */
@@ -72,9 +92,10 @@ export class Connection {
 
   send<T>(message: MessageBody, options: SendOptions = {}): Promise<T> {
     if (this.dead) return Promise.reject(this.dead);
+    if (options.signal?.aborted) return Promise.reject(aborted(options.signal));
     const id = ++this.next;
     return new Promise<T>((resolve, reject) => {
-      const abort = (): void => void this.send({ do: "abort", request: id }).catch(() => undefined);
+      const abort = (): void => this.tell({ do: "abort", request: id });
       options.signal?.addEventListener("abort", abort);
       this.pending.set(id, { ...options, resolve, reject, abort });
       this.thread.setBusy?.(true);
@@ -85,6 +106,19 @@ export class Connection {
         reject(asError(thrown, "bad_option"));
       }
     });
+  }
+
+  /** Sends a message whose reply does not matter. */
+  private tell(message: MessageBody): void {
+    if (!this.dead) this.thread.postMessage({ ...message, id: ++this.next } as Message, []);
+  }
+
+  /**
+   * Sends a query, once the worker has answered those before. It is not sent if the signal is aborted until then; if the engine computes it,
+   * its answer is dropped.
+   */
+  query<T>(message: MessageBody, { signal, ...options }: SendOptions): Promise<T> {
+    return this.turns.take(() => this.send<T>(message, options), signal);
   }
 
   /** Returns the pieces of what the worker writes; `holder` is kept alive until the stream ends. */
@@ -123,38 +157,31 @@ export class Connection {
     if (this.pending.size === 0) this.thread.setBusy?.(false);
   }
 
-  /** Releases a trace, and terminates the worker with the last one. */
-  release(trace: number, reason: KinetoscopeError): void {
-    this.traces -= 1;
-    if (this.traces === 0) this.end(reason);
-    else void this.send({ do: "dispose", trace }).catch(() => undefined);
+  /** Releases an object that the worker holds. */
+  release(held: number, reason: KinetoscopeError): void {
+    this.held -= 1;
+    this.tell({ do: "dispose", held });
+    this.finish(reason);
+  }
+
+  /** Terminates the worker, unless it is kept or holds an object. */
+  finish(reason: KinetoscopeError): void {
+    if (this.held === 0 && !this.isKept) this.end(reason);
+  }
+
+  /** Terminates the worker after a request has failed, unless it is kept: an engine that has failed cannot be used again. */
+  fail(error: KinetoscopeError): void {
+    if (!this.isKept || error.code === "internal") this.end(error);
   }
 
   end(error: KinetoscopeError): void {
     if (this.dead) return;
     this.dead = error;
     this.thread.terminate();
-    for (const request of this.pending.values()) request.reject(error);
+    for (const { signal, abort, reject } of this.pending.values()) {
+      signal?.removeEventListener("abort", abort);
+      reject(error);
+    }
     this.pending.clear();
-  }
-}
-
-/** Runs `use` with a worker that is terminated when the signal is aborted or `use` fails. */
-export async function withWorker<T>(
-  spawn: Spawn,
-  signal: AbortSignal | undefined,
-  use: (connection: Connection) => Promise<T>,
-): Promise<T> {
-  check(signal);
-  const connection = new Connection(spawn);
-  const abort = (): void => connection.end(aborted(signal as AbortSignal));
-  signal?.addEventListener("abort", abort, { once: true });
-  try {
-    return await use(connection);
-  } catch (thrown) {
-    connection.end(asError(thrown, "internal"));
-    throw thrown;
-  } finally {
-    signal?.removeEventListener("abort", abort);
   }
 }

@@ -39,7 +39,7 @@ export function createDiff<S>(reader: Reader<S>): Diff<S> {
         const progress = ({ bytes, events }: Progress): void =>
           onProgress?.({ done, total, bytes: sum.bytes + bytes, events: sum.events + events });
         const input = await reader.input(source, signal);
-        const from = await bytesOr(input, ...REDUCED);
+        const from = await bytesOr(input, signal, ...REDUCED);
         if (from instanceof Uint8Array) {
           guarded(() => comparison.addReduced(isBase, from));
           sum.bytes += from.length;

@@ -8,7 +8,8 @@ import type { EngineErrorCode } from "./queries.js";
  *   was detected;
  * - `bad_option`, `bad_source`: an argument is invalid; `output`: an event cannot be written;
  * - `http`: the server returned an error; `io`: reading the source failed;
- * - `aborted`: the signal was aborted; `cause` is its reason;
+ * - `aborted`: the signal was aborted; `reason` is its reason;
+ * - `worker`: a worker could not be started, or has ended;
  * - `unfit`: the trace lacks what the answer needs, or has no outline;
  * - `disposed`: the trace was disposed of; `too_large`: the answer does not fit into one string;
  * - `not_initialized`: `init` was not called; `internal`: a bug in the engine, which has to be loaded again.
@@ -19,24 +20,49 @@ export type ErrorCode =
   | "http"
   | "io"
   | "aborted"
+  | "worker"
   | "disposed"
   | "too_large"
   | "not_initialized"
   | "internal";
 
-export class KinetoscopeError extends Error {
-  readonly code: ErrorCode;
-  /** The offset in the decompressed text in bytes, if the bytes of the source are the cause. */
-  readonly byteOffset: number | undefined;
-  /** The name of the source, if a source is the cause. */
+/** What an error states about its cause. */
+interface ErrorDetails {
+  code: ErrorCode;
+  byteOffset: number | undefined;
   source: string | undefined;
+}
 
-  constructor(code: ErrorCode, message: string, details: { byteOffset?: number | undefined; cause?: unknown } = {}) {
-    super(message, "cause" in details ? { cause: details.cause } : undefined);
+export class KinetoscopeError extends Error {
+  /** The code, the offset and the source once more: of an error, `structuredClone` keeps only the message and the cause. */
+  override readonly cause: ErrorDetails;
+  /** The reason of the signal, or what the platform has thrown. */
+  readonly reason: unknown;
+
+  constructor(code: ErrorCode, message: string, details: { byteOffset?: number | undefined; reason?: unknown } = {}) {
+    super(message);
     // The name that the platform uses for aborted operations.
     this.name = code === "aborted" ? "AbortError" : "KinetoscopeError";
-    this.code = code;
-    this.byteOffset = details.byteOffset;
+    this.cause = { code, byteOffset: details.byteOffset, source: undefined };
+    this.reason = details.reason;
+  }
+
+  get code(): ErrorCode {
+    return this.cause.code;
+  }
+
+  /** The offset in the decompressed text in bytes, if the bytes of the source are the cause. */
+  get byteOffset(): number | undefined {
+    return this.cause.byteOffset;
+  }
+
+  /** The name of the source, if a source is the cause. */
+  get source(): string | undefined {
+    return this.cause.source;
+  }
+
+  set source(name: string | undefined) {
+    this.cause.source = name;
   }
 }
 
@@ -44,22 +70,35 @@ export class KinetoscopeError extends Error {
 interface Failure {
   code: ErrorCode;
   message: string;
-  byteOffset?: number;
+  byteOffset: number | null;
 }
 
 function isFailure(thrown: unknown): thrown is Failure {
   return typeof thrown === "object" && thrown !== null && !(thrown instanceof Error) && "code" in thrown;
 }
 
+/** Whether it is what `structuredClone` makes of an error of this package, such as one that a stream has passed to another thread. */
+function isClone(thrown: unknown): thrown is Error & { cause: ErrorDetails } {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  return typeof cause === "object" && cause !== null && ["code", "byteOffset", "source"].every((key) => key in cause);
+}
+
 /** Converts a thrown value to an error of this package; `code` is used for values from outside the package. */
 export function asError(thrown: unknown, code: ErrorCode): KinetoscopeError {
   if (thrown instanceof KinetoscopeError) return thrown;
-  if (isFailure(thrown)) return new KinetoscopeError(thrown.code, thrown.message, { byteOffset: thrown.byteOffset });
+  if (isClone(thrown)) {
+    const error = new KinetoscopeError(thrown.cause.code, thrown.message, thrown.cause);
+    error.source = thrown.cause.source;
+    return error;
+  }
+  if (isFailure(thrown)) {
+    return new KinetoscopeError(thrown.code, thrown.message, { byteOffset: thrown.byteOffset ?? undefined });
+  }
   if (thrown instanceof WebAssembly.RuntimeError) {
-    return new KinetoscopeError("internal", `the engine failed: ${thrown.message}`, { cause: thrown });
+    return new KinetoscopeError("internal", `the engine failed: ${thrown.message}`, { reason: thrown });
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new KinetoscopeError(code, message, { cause: thrown });
+  return new KinetoscopeError(code, message, { reason: thrown });
 }
 
 /** Calls the engine and converts thrown values. */
@@ -86,5 +125,5 @@ export function check(signal: AbortSignal | undefined): void {
 }
 
 export function aborted(signal: AbortSignal): KinetoscopeError {
-  return new KinetoscopeError("aborted", "reading was aborted", { cause: signal.reason });
+  return new KinetoscopeError("aborted", "the operation was aborted", { reason: signal.reason });
 }

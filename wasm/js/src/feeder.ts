@@ -1,6 +1,6 @@
 // Feeds the bytes of a source to a reader.
 
-import { asError, check, guarded } from "./errors.js";
+import { aborted, asError, check, guarded } from "./errors.js";
 import type { Gunzip } from "./helping.js";
 import type { Fed, FeedOptions } from "./open-options.js";
 import { collect, gather, joined, type Piece } from "./pieces.js";
@@ -63,14 +63,14 @@ export class Feeder {
     try {
       yield* chunks;
     } catch (thrown) {
-      check(this.options.signal);
-      throw (this.failure = asError(thrown, "io"));
+      const { signal } = this.options;
+      throw (this.failure = signal?.aborted ? aborted(signal) : asError(thrown, "io"));
     }
   }
 
   /** Yields the chunks of the file and counts their bytes. */
   async *chunks(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of this.fromSource(this.input.chunks())) {
+    for await (const chunk of this.fromSource(this.fromStart())) {
       this.bytes += chunk.length;
       this.tail = lastBytes(this.tail, chunk);
       this.kept?.push(chunk);
@@ -91,7 +91,11 @@ export class Feeder {
   /** Yields the chunks of the file again. */
   async *again(): AsyncGenerator<Uint8Array> {
     if (this.kept) yield* this.kept;
-    else yield* this.fromSource(this.input.chunks());
+    else yield* this.fromSource(this.fromStart());
+  }
+
+  private fromStart(): AsyncIterable<Uint8Array> {
+    return this.input.chunks(0, this.options.signal);
   }
 
   /** Whether the length of the text equals the length in the trailer of the last gzip member, modulo 2^32. */

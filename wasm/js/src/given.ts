@@ -26,6 +26,15 @@ export function index(what: string, value: unknown): number {
   return value;
 }
 
+/** The most pixels that are drawn at once. */
+const MOST_PIXELS = 1 << 16;
+
+export function pixels(value: unknown): number {
+  const number = index("pixels", value);
+  if (number === 0 || number > MOST_PIXELS) throw refused("pixels", `a number from 1 to ${MOST_PIXELS}`, value);
+  return number;
+}
+
 /** A time in ns. */
 export function time(what: string, value: unknown): number {
   if (typeof value !== "number" || Number.isNaN(value)) throw refused(what, "a number of nanoseconds", value);

@@ -2,9 +2,26 @@
 
 import type { Connection, MessageBody, SendOptions } from "./connection.js";
 import { KinetoscopeError } from "./errors.js";
+import * as given from "./given.js";
 import type { HeldMethod } from "./protocol.js";
 
 const leaked = new FinalizationRegistry<() => void>((release) => release());
+
+/** What every query of a worker takes. */
+export interface Abortable {
+  /**
+   * Ends the wait for the answer. A query that has not begun is not computed; one that the engine computes ends later, and only `dispose`
+   * stops it.
+   */
+  signal?: AbortSignal | undefined;
+}
+
+/** Separates the signal from the options of a query. */
+export function splitSignal(options: unknown): [unknown, AbortSignal | undefined] {
+  if (typeof options !== "object" || options === null || !("signal" in options)) return [options, undefined];
+  const { signal, ...others } = given.options(options as Abortable);
+  return [others, signal];
+}
 
 /** Something that a worker holds until it is disposed of. */
 export class Held {
@@ -18,7 +35,7 @@ export class Held {
     this.#connection = connection;
     this.#id = id;
     this.#what = what;
-    connection.traces += 1;
+    connection.held += 1;
     const reason = this.#disposedError();
     leaked.register(this, () => connection.release(id, reason), this);
   }
@@ -38,20 +55,23 @@ export class Held {
     return create(this.#connection);
   }
 
-  /** Calls a method of it. */
-  protected ask<T>(method: HeldMethod, ...given: unknown[]): Promise<T> {
-    return this.send((held) => ({ do: "ask", held, method, arguments: given }));
+  /** Calls a method of it. The options, which can have a signal, are the last argument. */
+  protected async ask<T>(method: HeldMethod, ...given: unknown[]): Promise<T> {
+    if (this.#isDisposed) throw this.#disposedError();
+    const [options, signal] = splitSignal(given.at(-1));
+    const message: MessageBody = { do: "ask", held: this.#id, method, arguments: [...given.slice(0, -1), options] };
+    return this.#connection.query<T>(message, { signal, holder: this });
   }
 
   /** Returns the pieces of what the worker writes for a request. */
-  protected stream(message: (id: number) => MessageBody): ReadableStream<Uint8Array> {
+  protected written(message: (id: number) => MessageBody): ReadableStream<Uint8Array> {
     if (this.#isDisposed) throw this.#disposedError();
     const begun = this.send<number>(message);
     begun.catch(() => undefined);
     return this.#connection.stream(begun, this);
   }
 
-  /** Frees it. With the last object of a worker, the worker and pending computations are terminated. */
+  /** Frees it. With the last object of a worker that is not of a pool, the worker and pending computations are terminated. */
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;

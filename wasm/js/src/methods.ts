@@ -2,7 +2,7 @@
 
 import { QUERIES, type Queries } from "./queries.js";
 
-/** A query and the name of its method, which is that of the query in camel case. */
+/** A query and the name of its method: that of the query in camel case, with an exception. */
 interface Method {
   name: string;
   query: keyof Queries;
@@ -10,8 +10,11 @@ interface Method {
   isOneRow: boolean;
 }
 
+/** Queries whose methods have other names. `check` is the function that checks budgets. */
+const NAMES: Partial<Record<keyof Queries, string>> = { check: "dataQuality" };
+
 /** The method of every query. */
 export const METHODS: readonly Method[] = Object.entries(QUERIES).map(([query, isOneRow]) => {
-  const name = query.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const name = NAMES[query as keyof Queries] ?? query.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
   return { name, query: query as keyof Queries, isOneRow };
 });

@@ -6,6 +6,7 @@ import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createGunzip } from "node:zlib";
+import { chunksOf } from "./chunks.js";
 import { asError } from "./errors.js";
 import type { Gunzip } from "./helping.js";
 import { inputOf as webInput, type Input, type Source } from "./source.js";
@@ -25,9 +26,17 @@ export async function inputOf(source: Source, signal: AbortSignal | undefined): 
 async function file(path: string): Promise<Input> {
   const name = basename(path);
   try {
-    const { size } = await stat(path);
-    const chunks = (start = 0): AsyncIterable<Uint8Array> => createReadStream(path, { highWaterMark: CHUNK, start });
-    return { name, size, chunks, canRepeat: true };
+    const found = await stat(path);
+    // A pipe has no size, and cannot be read again.
+    const isFile = found.isFile();
+    const stream = (start: number): Readable =>
+      createReadStream(path, { highWaterMark: CHUNK, ...(isFile && { start }) });
+    return {
+      name,
+      size: isFile ? found.size : undefined,
+      chunks: (start, signal) => chunksOf(stream(start), signal),
+      canRepeat: isFile,
+    };
   } catch (thrown) {
     const error = asError(thrown, "io");
     error.source = name;

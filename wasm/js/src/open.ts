@@ -37,7 +37,7 @@ export async function openEach<S, T extends { dispose(): void }>(
   }
 }
 
-function describe(source: unknown): string {
+export function describe(source: unknown): string {
   if (source === null || typeof source !== "object") return String(source);
   return `an object of type ${source.constructor?.name ?? "Object"}`;
 }

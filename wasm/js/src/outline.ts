@@ -20,10 +20,14 @@ const LEAST_SKIP = 4 << 20;
 const SHOWN = 5;
 
 /** Yields the chunks of a file that a window needs. Each chunk must be fed before the next one is requested. */
-async function* needed(input: Input, reading: WindowReading): AsyncGenerator<Uint8Array> {
+async function* needed(
+  input: Input,
+  reading: WindowReading,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
   for (let at = 0, skips = true; skips;) {
     skips = false;
-    for await (const chunk of input.chunks(at)) {
+    for await (const chunk of input.chunks(at, signal)) {
       at += chunk.length;
       yield chunk;
       const skippable = reading.skippable();
@@ -124,7 +128,7 @@ export class Outline extends Owned<EngineOutline> {
       throw error;
     }
     const reading = this.withEngine((engine) => engine.window(startNs, endNs, memoryLimit));
-    const from = { ...input, chunks: () => needed(input, reading) };
+    const from = { ...input, chunks: () => needed(input, reading, signal) };
     const { engine, bytes } = await readWith(reading, from, this.#platform, { signal, onCounts: onProgress }, () =>
       reading.finish(torchVersion, kernelRules),
     );

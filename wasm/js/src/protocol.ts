@@ -1,5 +1,6 @@
 // The messages between a page and a worker that holds traces.
 
+import type { Budgets } from "./budgets.js";
 import type { CompareOptions } from "./compare-options.js";
 import type { RanksNoteRow } from "./queries.js";
 import type { SummarizeOptions } from "./ranks.js";
@@ -11,12 +12,12 @@ import type { WireError } from "./wire-error.js";
 /** A source as it is posted. */
 export type WireSource =
   | { kind: "blob"; name: string; blob: Blob }
-  | { kind: "bytes"; bytes: Uint8Array | ArrayBuffer }
+  | { kind: "bytes"; bytes: Uint8Array }
   | { kind: "place"; place: string; isUrl: boolean }
   | { kind: "stream"; name: string; size: number | undefined; stream: ReadableStream<Uint8Array> };
 
-/** The methods of a trace that are called by name. */
-export type Method =
+/** The methods of a trace, a run, a comparison or an outline that are called by name. */
+export type HeldMethod =
   | "rows"
   | "columns"
   | "table"
@@ -30,24 +31,16 @@ export type Method =
   | "related"
   | "curve"
   | "event"
-  | "summarize"
+  | "rankSummary"
   | "profile"
-  | "buffers";
-
-/** The methods of a run, a comparison or an outline that are called by name. */
-export type HeldMethod =
+  | "buffers"
   | "ranks"
-  | "rows"
-  | "columns"
   | "tree"
   | "treeColumns"
-  | "table"
-  | "json"
   | "treeTable"
   | "treeJson"
-  | "summary"
+  | "rankSummaries"
   | "tracks"
-  | "diagnostics"
   | "density"
   | "eventsWithin";
 
@@ -64,7 +57,6 @@ export type Request =
       executionTrace: WireSource | undefined;
       wantsProgress: boolean;
     }
-  | { id: number; do: "call"; trace: number; method: Method; arguments: unknown[] }
   | { id: number; do: "summarize"; source: WireSource; options: SummarizeOptions; wantsProgress: boolean }
   | { id: number; do: "run"; files: Uint8Array[]; notes: readonly SourceNote[] }
   | {
@@ -87,10 +79,21 @@ export type Request =
   | { id: number; do: "abort"; request: number }
   | { id: number; do: "ask"; held: number; method: HeldMethod; arguments: unknown[] }
   | { id: number; do: "merge"; sources: WireSource[]; options: MergeOptions }
-  | { id: number; do: "export"; trace: number; name: string; options: unknown }
+  | { id: number; do: "export"; held: number; name: string; options: unknown }
+  | { id: number; do: "stream"; held: number; query: string; options: object }
   | { id: number; do: "pull"; writing: number }
   | { id: number; do: "cancel"; writing: number }
-  | { id: number; do: "dispose"; trace: number };
+  | {
+      id: number;
+      do: "check";
+      sources: WireSource[];
+      bases: WireSource[];
+      budgets: Budgets;
+      options: Omit<CompareOptions, "onProgress">;
+    }
+  | { id: number; do: "repair"; source: WireSource }
+  | { id: number; do: "memory" }
+  | { id: number; do: "dispose"; held: number };
 
 /** Metadata of a trace in the worker. */
 export interface Opened {

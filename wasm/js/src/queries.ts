@@ -3,6 +3,9 @@
 /** How many frames of the stack a group is made by. */
 export type StackGroup = `stack:${number}`;
 
+/** A Unix time in ns as text, for `BigInt`: a number would lose digits, and JSON has no `BigInt`. */
+export type UnixNs = `${bigint}`;
+
 export type EngineErrorCode =
   | "empty"
   | "not_a_trace"
@@ -803,6 +806,8 @@ export interface OpsOptions {
   sortBy?: "count" | "cpu_time" | "cpu_time_total" | "self_cpu_time_total" | "device_time" | "device_time_total" | "self_device_time_total" | "cpu_memory_usage" | "self_cpu_memory_usage" | "device_memory_usage" | "self_device_memory_usage" | "flops" | `${"" | "self_"}${"cuda" | "xpu" | "privateuse1"}_time_total` | undefined;
   /** Maximum number of rows, -1 for all [default: 100 in a table, all elsewhere] */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
   /** Rows: `averages`, `events` (`events().table()`), or `total` (`total_average()`) [default: averages] */
   rows?: "averages" | "events" | "total" | undefined;
   /** Also group by any of shape, stack:N, overload, module (the innermost nn.Module). */
@@ -867,6 +872,8 @@ export interface KernelsOptions {
   by?: "name" | "category" | "operator" | "module" | "shape" | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `kernels`. */
@@ -929,6 +936,8 @@ export interface SequencesOptions {
   operator?: string | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `sequences`. */
@@ -1017,6 +1026,8 @@ export interface IdleOptions {
   by?: "device" | "stream" | "step" | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `idle`. */
@@ -1045,6 +1056,8 @@ export interface LaunchesOptions {
   by?: "stream" | "call" | "kernel" | "launch" | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `launches`. */
@@ -1097,6 +1110,8 @@ export interface TasksOptions {
   by?: "name" | "task" | "wait" | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `tasks`. */
@@ -1137,6 +1152,8 @@ export interface CriticalPathOptions {
   periods?: boolean | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `critical-path`. */
@@ -1175,6 +1192,8 @@ export interface WhatIfOptions {
   fuse?: readonly number[] | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `what-if`. */
@@ -1201,6 +1220,8 @@ export interface WhatIfRow {
 export interface CollectivesOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `collectives`. */
@@ -2112,7 +2133,7 @@ export interface RanksClockRow {
   /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
   drift_ppm: number | null;
   /** The time of the rank's clock at which the offset holds. */
-  at_ns: bigint | null;
+  at_ns: UnixNs | null;
   /** How far the offset may be off. */
   error_ns: number | null;
   /** How the clock was fitted; `reference` for the rank that the others are compared with. */
@@ -2914,7 +2935,7 @@ export interface RanksCollectiveRow {
   /** The size of the input or the output, whichever is larger; of a group, the sum. */
   bytes: number | null;
   /** When the first rank arrived, on the reference clock. */
-  start_ns: bigint;
+  start_ns: UnixNs;
   /** The wait of each of the `ranks`, in ns. */
   wait_ns: unknown[] | null;
   /** The transfer of each of the `ranks`, in ns. */
@@ -2952,6 +2973,8 @@ export interface FlopsOptions {
   peaks?: string | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `flops`. */
@@ -2986,6 +3009,8 @@ export interface FlopsRow {
 export interface CoverageOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `coverage`. */
@@ -3022,6 +3047,8 @@ export interface PatternsOptions {
   report?: boolean | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `patterns`. */
@@ -3052,6 +3079,8 @@ export interface PatternsRow {
 export interface EvaluationOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `evaluation`. */
@@ -3078,6 +3107,8 @@ export interface EvaluationRow {
 export interface MemoryOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `memory` of the kind device. */
@@ -3261,6 +3292,8 @@ export interface TreeOptions {
   minShare?: number | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `tree`. */
@@ -3291,6 +3324,8 @@ export interface TreeRow {
 export interface ModulesOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `modules`. */
@@ -3323,6 +3358,8 @@ export interface StacksOptions {
   callSites?: boolean | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `stacks`. */
@@ -3345,6 +3382,8 @@ export interface StacksRow {
 export interface StepsOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `steps`. */
@@ -3385,6 +3424,8 @@ export interface StepsRow {
 export interface EventsOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `events`. */
@@ -3481,6 +3522,8 @@ export interface EventsRow {
 export interface EventTreeOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `event-tree`. */
@@ -3507,6 +3550,8 @@ export interface EventTreeRow {
 export interface NodesOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `nodes`. */
@@ -3549,6 +3594,8 @@ export interface SamplesOptions {
   time?: readonly [startNs: number, endNs: number] | string | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `samples`. */
@@ -3577,6 +3624,8 @@ export interface NamesOptions {
   tracks?: readonly number[] | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `names`. */
@@ -3603,6 +3652,8 @@ export interface NamesRow {
 export interface CountersOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `counters`. */
@@ -3629,6 +3680,8 @@ export interface CountersRow {
 export interface TracksOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `tracks`. */
@@ -3698,9 +3751,9 @@ export interface InfoRow {
   /** The number of ranks of the job. */
   world_size: number | null;
   /** The Unix time of ts 0, in ns; 0 if the file has absolute times. */
-  base_time_ns: bigint;
+  base_time_ns: UnixNs;
   /** The Unix time of the first event, in ns. */
-  start_ns: bigint;
+  start_ns: UnixNs;
   /** The time from the start of the first event to the end of the last. */
   wall_ns: number;
   /** The names of the devices. */
@@ -3712,13 +3765,15 @@ export interface InfoRow {
 }
 
 /** Options of `check`. */
-export interface CheckOptions {
+export interface DataQualityOptions {
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
 }
 
 /** A row of `check` of the kind identity. */
-export interface CheckIdentityRow {
+export interface DataQualityIdentityRow {
   /** identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost. */
   kind: "identity";
   /** The equation, the rule, or the code of the diagnostic. */
@@ -3740,7 +3795,7 @@ export interface CheckIdentityRow {
 }
 
 /** A row of `check` of the kind rule. */
-export interface CheckViolatedRuleRow {
+export interface DataQualityViolatedRuleRow {
   /** identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost. */
   kind: "rule";
   /** The equation, the rule, or the code of the diagnostic. */
@@ -3762,7 +3817,7 @@ export interface CheckViolatedRuleRow {
 }
 
 /** A row of `check` of the kind note, repaired, lost. */
-export interface CheckDiagnosticRow {
+export interface DataQualityDiagnosticRow {
   /** identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost. */
   kind: "note" | "repaired" | "lost";
   /** The equation, the rule, or the code of the diagnostic. */
@@ -3784,7 +3839,7 @@ export interface CheckDiagnosticRow {
 }
 
 /** A row of `check`; `kind` determines which columns it has. */
-export type CheckRow = CheckIdentityRow | CheckViolatedRuleRow | CheckDiagnosticRow;
+export type DataQualityRow = DataQualityIdentityRow | DataQualityViolatedRuleRow | DataQualityDiagnosticRow;
 
 /** Options of `diff`. */
 export interface DiffOptions {
@@ -4586,7 +4641,7 @@ export interface Answers {
   /** Event counts, machine and metadata. */
   info(options?: InfoOptions): InfoRow;
   /** Data quality: identities and diagnostics; exit code 1 on failure. */
-  check(options?: CheckOptions): CheckRow[];
+  dataQuality(options?: DataQualityOptions): DataQualityRow[];
 }
 
 /** Options and rows of every query. */
@@ -4621,7 +4676,7 @@ export interface Queries {
   counters: { options: CountersOptions; row: CountersRow };
   tracks: { options: TracksOptions; row: TracksRow };
   info: { options: InfoOptions; row: InfoRow };
-  check: { options: CheckOptions; row: CheckRow };
+  check: { options: DataQualityOptions; row: DataQualityRow };
 }
 
 /** Options of every export. */

@@ -2,7 +2,9 @@
 
 import { KinetoscopeError, asError } from "./errors.js";
 import * as given from "./given.js";
+import { describe } from "./open.js";
 import type { RunOptions, SourceNote } from "./run-options.js";
+import { isReadOnce } from "./source.js";
 
 /** Failures that are not about a source. */
 const FATAL: readonly string[] = ["bad_option", "aborted", "not_initialized"];
@@ -20,7 +22,7 @@ export function noRank(failures: readonly unknown[]): KinetoscopeError {
   const [first] = failures;
   if (first === undefined) return new KinetoscopeError("empty", "a run needs a trace of at least one rank");
   const { code, message, byteOffset, source } = asError(first, "io");
-  const error = new KinetoscopeError(code, message, { byteOffset, cause: first });
+  const error = new KinetoscopeError(code, message, { byteOffset, reason: first });
   error.source = source;
   return error;
 }
@@ -48,15 +50,19 @@ export function runOptions(sources: unknown, options: RunOptions): RunOptions {
 }
 
 /** Checks the sources and options of `merge`. The sources are read twice. */
-export function mergeOptions(sources: unknown, options: { ranks?: readonly number[] | undefined }): number[] {
+export function mergeOptions(
+  sources: unknown,
+  options: { ranks?: readonly number[] | undefined },
+): number[] | undefined {
   for (const source of sourceList(sources)) {
-    const isOnce = source instanceof ReadableStream || source instanceof Response || source instanceof Request;
-    if (isOnce) {
-      const what = source.constructor.name;
-      throw new KinetoscopeError("bad_source", `merge reads its sources twice; a ${what} can be read only once`);
-    }
+    if (!isReadOnce(source)) continue;
+    throw new KinetoscopeError(
+      "bad_source",
+      `merge reads its sources twice; ${describe(source)} can be read only once`,
+    );
   }
-  const { ranks = [] } = given.options(options, ["ranks", "signal", "memoryLimit"] as never);
+  const { ranks } = given.options(options, ["ranks", "signal", "memoryLimit"] as never);
+  if (ranks === undefined) return undefined;
   if (!Array.isArray(ranks)) throw new KinetoscopeError("bad_option", "ranks: an array of numbers is needed");
   return ranks.map((rank) => given.index("ranks", rank));
 }

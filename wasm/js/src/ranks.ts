@@ -6,7 +6,7 @@ import * as given from "./given.js";
 import { mergeOptions, noRank, noteOf, runOptions } from "./rank-notes.js";
 import type { OpenOptions, Progress } from "./open-options.js";
 import type { ReadTrace } from "./read.js";
-import type { MergeOptions, RunOptions, SourceNote, SummaryOptions } from "./run-options.js";
+import type { MergeOptions, RunOptions, SourceNote, RankSummaryOptions } from "./run-options.js";
 import { Run } from "./run.js";
 import { bytesOr } from "./small-file.js";
 import { streamOf, type Input } from "./source.js";
@@ -20,7 +20,7 @@ export interface Reader<S> {
 }
 
 /** Options of `summarize`. */
-export type SummarizeOptions = SummaryOptions & Omit<OpenOptions, "executionTrace">;
+export type SummarizeOptions = RankSummaryOptions & Omit<OpenOptions, "executionTrace">;
 
 export interface Ranks<S> {
   /**
@@ -76,7 +76,7 @@ export function createRanks<S>(reader: Reader<S>): Ranks<S> {
     given.openOptions(reading);
     if (name !== undefined) given.text("name", name);
     const input = await reader.input(source, reading.signal);
-    const from = await bytesOr(input, MAGIC);
+    const from = await bytesOr(input, reading.signal, MAGIC);
     if (from instanceof Uint8Array) return checked(from, input.name);
     const { engine, bytes } = await reader.trace(from, reading);
     return using(engine, (trace) => trace.summarize(name ?? input.name, complete ? undefined : bytes));
@@ -135,7 +135,7 @@ export function createRanks<S>(reader: Reader<S>): Ranks<S> {
         const input = await reader.input(source, signal);
         const name = unusedName(input.name, names);
         names.add(name);
-        const from = await bytesOr(input, MAGIC);
+        const from = await bytesOr(input, signal, MAGIC);
         if (from instanceof Uint8Array) {
           throw new KinetoscopeError("bad_source", `${name}: a summary has no events to merge`);
         }
@@ -143,7 +143,7 @@ export function createRanks<S>(reader: Reader<S>): Ranks<S> {
         const file = using(engine, (trace) => trace.summarize(name, undefined));
         guarded(() => run.add(file));
       }
-      merging = guarded(() => (run.finish(), run.merging(Float64Array.from(ranks))));
+      merging = guarded(() => (run.finish(), run.merging(ranks && Float64Array.from(ranks))));
     } finally {
       run.free();
     }

@@ -1,12 +1,13 @@
 // The page's side of the protocol: comparisons. Both sides are read in one worker, which holds the comparison.
 
-import { withWorker, type Connection, type Spawn } from "./connection.js";
+import type { Connection } from "./connection.js";
 import { compareOptions, sidesOf, type CompareOptions } from "./compare-options.js";
-import { Held } from "./held.js";
+import { Held, type Abortable } from "./held.js";
 import type { DiffOptions, DiffRow, DiffTreeOptions, DiffTreeRow } from "./queries.js";
 import type { Source } from "./source.js";
 import type { Columns } from "./trace.js";
 import { wireOf } from "./wire-source.js";
+import { withWorker, type Workers } from "./workers.js";
 
 /** A comparison that a worker holds: a `Comparison` whose methods return promises. */
 export class RemoteComparison extends Held {
@@ -15,35 +16,35 @@ export class RemoteComparison extends Held {
     super(connection, held, "the comparison");
   }
 
-  rows(options?: DiffOptions): Promise<DiffRow[]> {
+  rows(options?: DiffOptions & Abortable): Promise<DiffRow[]> {
     return this.ask("rows", options);
   }
 
-  columns(options?: DiffOptions): Promise<Columns<DiffRow>> {
+  columns(options?: DiffOptions & Abortable): Promise<Columns<DiffRow>> {
     return this.ask("columns", options);
   }
 
-  tree(options?: DiffTreeOptions): Promise<DiffTreeRow[]> {
+  tree(options?: DiffTreeOptions & Abortable): Promise<DiffTreeRow[]> {
     return this.ask("tree", options);
   }
 
-  treeColumns(options?: DiffTreeOptions): Promise<Columns<DiffTreeRow>> {
+  treeColumns(options?: DiffTreeOptions & Abortable): Promise<Columns<DiffTreeRow>> {
     return this.ask("treeColumns", options);
   }
 
-  table(options?: DiffOptions): Promise<string> {
+  table(options?: DiffOptions & Abortable): Promise<string> {
     return this.ask("table", options);
   }
 
-  json(options?: DiffOptions): Promise<string> {
+  json(options?: DiffOptions & Abortable): Promise<string> {
     return this.ask("json", options);
   }
 
-  treeTable(options?: DiffTreeOptions): Promise<string> {
+  treeTable(options?: DiffTreeOptions & Abortable): Promise<string> {
     return this.ask("treeTable", options);
   }
 
-  treeJson(options?: DiffTreeOptions): Promise<string> {
+  treeJson(options?: DiffTreeOptions & Abortable): Promise<string> {
     return this.ask("treeJson", options);
   }
 }
@@ -57,7 +58,7 @@ export interface RemoteDiff {
   ): Promise<RemoteComparison>;
 }
 
-export function createRemoteDiff(spawn: Spawn): RemoteDiff {
+export function createRemoteDiff(workers: Workers): RemoteDiff {
   async function diff(
     base: Source | readonly Source[],
     changed: Source | readonly Source[],
@@ -68,11 +69,14 @@ export function createRemoteDiff(spawn: Spawn): RemoteDiff {
     const wires = await Promise.all(sides.map(({ source }) => wireOf(source, signal)));
     const sources = wires.map(([wire], at) => ({ wire, isBase: sides[at]?.isBase === true }));
     const transfer = wires.flatMap(([, transfer]) => transfer);
-    return withWorker(spawn, signal, async (connection) => {
+    return withWorker(workers, signal, async (connection) => {
       const wantsProgress = onProgress !== undefined;
       const request = { do: "diff", sources, options: rest, wantsProgress } as const;
       const report = onProgress as ((progress: unknown) => void) | undefined;
-      return new RemoteComparison(connection, await connection.send<number>(request, { transfer, onProgress: report }));
+      return new RemoteComparison(
+        connection,
+        await connection.send<number>(request, { transfer, onProgress: report, signal }),
+      );
     });
   }
 

@@ -1,9 +1,9 @@
 // The page's side of the protocol: outlines, and the windows of them that are read.
 
-import { withWorker, type Connection, type Spawn } from "./connection.js";
+import type { Connection } from "./connection.js";
 import { check } from "./errors.js";
 import * as given from "./given.js";
-import { Held } from "./held.js";
+import { Held, type Abortable } from "./held.js";
 import { OUTLINE_OPTIONS, WINDOW_OPTIONS, type OutlineOptions, type WindowOptions } from "./outline-options.js";
 import type { Opened, OpenedOutline } from "./protocol.js";
 import type { OutlineRow, OutlineTrack } from "./queries.js";
@@ -11,6 +11,7 @@ import { RemoteTrace } from "./remote-trace.js";
 import type { Source } from "./source.js";
 import type { Diagnostic, TilesOptions } from "./trace.js";
 import { wireOf } from "./wire-source.js";
+import { withWorker, type Workers } from "./workers.js";
 
 /** An outline that a worker holds: an `Outline` whose methods return promises. */
 export class RemoteOutline extends Held {
@@ -28,28 +29,28 @@ export class RemoteOutline extends Held {
     this.time = opened.time;
   }
 
-  rows(limit?: number): Promise<OutlineRow[]> {
-    return this.ask("rows", limit);
+  rows(limit?: number, options?: Abortable): Promise<OutlineRow[]> {
+    return this.ask("rows", limit, options);
   }
 
-  json(limit?: number): Promise<string> {
-    return this.ask("json", limit);
+  json(limit?: number, options?: Abortable): Promise<string> {
+    return this.ask("json", limit, options);
   }
 
-  tracks(): Promise<OutlineTrack[]> {
-    return this.ask("tracks");
+  tracks(options?: Abortable): Promise<OutlineTrack[]> {
+    return this.ask("tracks", options);
   }
 
-  diagnostics(): Promise<Diagnostic[]> {
-    return this.ask("diagnostics");
+  diagnostics(options?: Abortable): Promise<Diagnostic[]> {
+    return this.ask("diagnostics", options);
   }
 
-  density(options: TilesOptions): Promise<Float32Array> {
+  density(options: TilesOptions & Abortable): Promise<Float32Array> {
     return this.ask("density", options);
   }
 
-  eventsWithin(startNs: number, endNs: number): Promise<number> {
-    return this.ask("eventsWithin", startNs, endNs);
+  eventsWithin(startNs: number, endNs: number, options?: Abortable): Promise<number> {
+    return this.ask("eventsWithin", startNs, endNs, options);
   }
 
   /** Works like `window` of an `Outline`. The same worker holds the trace. */
@@ -70,13 +71,16 @@ export interface RemoteOutlines {
   outline(source: Source, options?: OutlineOptions): Promise<RemoteOutline>;
 }
 
-export function createRemoteOutlines(spawn: Spawn): RemoteOutlines {
+export function createRemoteOutlines(workers: Workers): RemoteOutlines {
   async function outline(source: Source, options: OutlineOptions = {}): Promise<RemoteOutline> {
     const { signal, onProgress, threads } = given.options(options, OUTLINE_OPTIONS);
     const [wire, transfer] = await wireOf(source, signal);
-    return withWorker(spawn, signal, async (connection) => {
+    return withWorker(workers, signal, async (connection) => {
       const request = { do: "outline", source: wire, threads, wantsProgress: onProgress !== undefined } as const;
-      return new RemoteOutline(connection, await connection.send<OpenedOutline>(request, { transfer, onProgress }));
+      return new RemoteOutline(
+        connection,
+        await connection.send<OpenedOutline>(request, { transfer, onProgress, signal }),
+      );
     });
   }
 

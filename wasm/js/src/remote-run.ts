@@ -1,10 +1,10 @@
 // The page's side of the protocol: runs of several ranks. Each trace is read in a worker of its own, which ends when it has
 // returned the summary.
 
-import { withWorker, type Connection, type Spawn } from "./connection.js";
-import { KinetoscopeError, aborted, check } from "./errors.js";
+import type { Connection } from "./connection.js";
+import { KinetoscopeError, check } from "./errors.js";
 import * as given from "./given.js";
-import { Held } from "./held.js";
+import { Held, type Abortable } from "./held.js";
 import type { OpenedRun } from "./protocol.js";
 import { mergeOptions, noRank, noteOf, runOptions } from "./rank-notes.js";
 import type { SummarizeOptions } from "./ranks.js";
@@ -13,6 +13,7 @@ import type { MergeOptions, RunOptions, RunRanksOptions } from "./run-options.js
 import type { Source } from "./source.js";
 import type { Columns } from "./trace.js";
 import { wireOf } from "./wire-source.js";
+import { askOnce, streamOnce, withWorker, type Workers } from "./workers.js";
 
 /** How many traces are read at the same time. */
 const WORKERS = 2;
@@ -31,24 +32,24 @@ export class RemoteRun extends Held {
     this.notes = opened.notes;
   }
 
-  ranks(options?: RunRanksOptions): Promise<RanksRow[]> {
+  ranks(options?: RunRanksOptions & Abortable): Promise<RanksRow[]> {
     return this.ask("ranks", options);
   }
 
-  columns(options?: RunRanksOptions): Promise<Columns<RanksRow>> {
+  columns(options?: RunRanksOptions & Abortable): Promise<Columns<RanksRow>> {
     return this.ask("columns", options);
   }
 
-  table(options?: RanksOptions): Promise<string> {
+  table(options?: RanksOptions & Abortable): Promise<string> {
     return this.ask("table", options);
   }
 
-  json(options?: RanksOptions): Promise<string> {
+  json(options?: RanksOptions & Abortable): Promise<string> {
     return this.ask("json", options);
   }
 
-  summary(): Promise<Uint8Array> {
-    return this.ask("summary");
+  rankSummaries(options?: Abortable): Promise<Uint8Array> {
+    return this.ask("rankSummaries", options);
   }
 }
 
@@ -61,21 +62,16 @@ export interface RemoteRanks {
   merge(sources: readonly Source[], options?: MergeOptions): Promise<ReadableStream<Uint8Array>>;
 }
 
-export function createRemoteRanks(spawn: Spawn): RemoteRanks {
+export function createRemoteRanks(workers: Workers): RemoteRanks {
   async function summarize(source: Source, options: SummarizeOptions = {}): Promise<Uint8Array> {
     const { signal, onProgress, ...rest } = given.options(options);
     const [wire, transfer] = await wireOf(source, signal);
-    return withWorker(spawn, signal, async (connection) => {
-      const wantsProgress = onProgress !== undefined;
-      const request = { do: "summarize", source: wire, options: rest, wantsProgress } as const;
-      const file = await connection.send<Uint8Array>(request, { transfer, onProgress });
-      connection.end(new KinetoscopeError("disposed", "the summary was returned"));
-      return file;
-    });
+    const request = { do: "summarize", source: wire, options: rest, wantsProgress: onProgress !== undefined } as const;
+    return askOnce(workers, signal, (one) => one.send<Uint8Array>(request, { transfer, onProgress, signal }));
   }
 
   async function openRun(sources: readonly Source[], options: RunOptions = {}): Promise<RemoteRun> {
-    const { signal, onProgress, workers = WORKERS, notes = [], ...rest } = runOptions(sources, options);
+    const { signal, onProgress, workers: width = WORKERS, notes = [], ...rest } = runOptions(sources, options);
     const files: (Uint8Array | undefined)[] = sources.map(() => undefined);
     const failures: unknown[] = sources.map(() => undefined);
     const counts = sources.map(() => ({ bytes: 0, events: 0 }));
@@ -109,7 +105,7 @@ export function createRemoteRanks(spawn: Spawn): RemoteRanks {
     };
     try {
       check(signal);
-      await Promise.all(Array.from({ length: Math.min(workers, sources.length) }, readAll));
+      await Promise.all(Array.from({ length: Math.min(width, sources.length) }, readAll));
     } catch (thrown) {
       stop.abort();
       throw thrown;
@@ -122,11 +118,11 @@ export function createRemoteRanks(spawn: Spawn): RemoteRanks {
       ...notes,
       ...failures.flatMap((one, at) => (one === undefined ? [] : [noteOf(one, `source ${at + 1}`)])),
     ];
-    return withWorker(spawn, signal, async (connection) => {
+    return withWorker(workers, signal, async (connection) => {
       const read = files.filter((file) => file !== undefined);
       const request = { do: "run", files: read, notes: all } as const;
       const transfer = read.map((file) => file.buffer as ArrayBuffer);
-      return new RemoteRun(connection, await connection.send<OpenedRun>(request, { transfer }));
+      return new RemoteRun(connection, await connection.send<OpenedRun>(request, { transfer, signal }));
     });
   }
 
@@ -134,16 +130,8 @@ export function createRemoteRanks(spawn: Spawn): RemoteRanks {
     const ranks = mergeOptions(sources, options);
     const { signal, memoryLimit } = options;
     const wires = await Promise.all(sources.map(async (source) => (await wireOf(source, signal))[0]));
-    return withWorker(spawn, signal, async (connection) => {
-      const begun = connection.send<number>({ do: "merge", sources: wires, options: { ranks, memoryLimit } });
-      await begun;
-      const abort = (): void => connection.end(aborted(signal as AbortSignal));
-      signal?.addEventListener("abort", abort, { once: true });
-      return connection.stream(begun, undefined, () => {
-        signal?.removeEventListener("abort", abort);
-        connection.end(new KinetoscopeError("disposed", "the merged trace has ended"));
-      });
-    });
+    const request = { do: "merge", sources: wires, options: { ranks, memoryLimit } } as const;
+    return streamOnce(workers, signal, (connection) => connection.send<number>(request, { signal }));
   }
 
   return { openRun, summarize, merge };

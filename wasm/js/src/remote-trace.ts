@@ -1,11 +1,11 @@
 // A trace that a worker holds.
 
 import type { Connection } from "./connection.js";
-import { Held } from "./held.js";
+import { Held, type Abortable } from "./held.js";
 import { METHODS } from "./methods.js";
-import type { Method, Opened } from "./protocol.js";
+import type { Opened } from "./protocol.js";
 import type { Answers, Exports, Queries } from "./queries.js";
-import type { SummaryOptions } from "./run-options.js";
+import type { RankSummaryOptions } from "./run-options.js";
 import type { TableName } from "./tables.js";
 import type {
   Buffers,
@@ -17,13 +17,14 @@ import type {
   Diagnostic,
   Related,
   Spans,
+  StreamOptions,
   Tiles,
   TilesOptions,
 } from "./trace.js";
 
 /** The queries, as promises. */
 export type RemoteAnswers = {
-  [V in keyof Answers]: (...options: Parameters<Answers[V]>) => Promise<ReturnType<Answers[V]>>;
+  [V in keyof Answers]: (options?: Parameters<Answers[V]>[0] & Abortable) => Promise<ReturnType<Answers[V]>>;
 };
 
 /** A trace that a worker holds: a `Trace` whose methods return promises. */
@@ -41,77 +42,84 @@ export class RemoteTrace extends Held {
     this.length = opened.length;
   }
 
-  #call<T>(method: Method, ...given: unknown[]): Promise<T> {
-    return this.send((trace) => ({ do: "call", trace, method, arguments: given }));
+  rows<V extends keyof Queries>(query: V, options?: Queries[V]["options"] & Abortable): Promise<Queries[V]["row"][]> {
+    return this.ask("rows", query, options);
   }
 
-  rows<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<Queries[V]["row"][]> {
-    return this.#call("rows", query, options);
+  columns<V extends keyof Queries>(
+    query: V,
+    options?: Queries[V]["options"] & Abortable,
+  ): Promise<Columns<Queries[V]["row"]>> {
+    return this.ask("columns", query, options);
   }
 
-  columns<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<Columns<Queries[V]["row"]>> {
-    return this.#call("columns", query, options);
+  table<V extends keyof Queries>(query: V, options?: Queries[V]["options"] & Abortable): Promise<string> {
+    return this.ask("table", query, options);
   }
 
-  table<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<string> {
-    return this.#call("table", query, options);
+  json<V extends keyof Queries>(query: V, options?: Queries[V]["options"] & Abortable): Promise<string> {
+    return this.ask("json", query, options);
   }
 
-  json<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<string> {
-    return this.#call("json", query, options);
+  csv<V extends keyof Queries>(query: V, options?: Queries[V]["options"] & Abortable): Promise<string> {
+    return this.ask("csv", query, options);
   }
 
-  csv<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<string> {
-    return this.#call("csv", query, options);
+  markdown<V extends keyof Queries>(query: V, options?: Queries[V]["options"] & Abortable): Promise<string> {
+    return this.ask("markdown", query, options);
   }
 
-  markdown<V extends keyof Queries>(query: V, options?: Queries[V]["options"]): Promise<string> {
-    return this.#call("markdown", query, options);
+  diagnostics(options?: Abortable): Promise<Diagnostic[]> {
+    return this.ask("diagnostics", options);
   }
 
-  diagnostics(): Promise<Diagnostic[]> {
-    return this.#call("diagnostics");
+  tiles(options: TilesOptions & Abortable): Promise<Tiles> {
+    return this.ask("tiles", options);
   }
 
-  tiles(options: TilesOptions): Promise<Tiles> {
-    return this.#call("tiles", options);
+  find(names: readonly string[], options?: { deviceWorkOnly?: boolean | undefined } & Abortable): Promise<Spans> {
+    return this.ask("find", names, options);
   }
 
-  find(names: readonly string[], options?: { deviceWorkOnly?: boolean | undefined }): Promise<Spans> {
-    return this.#call("find", names, options);
+  instances(row: number, options?: Pick<Queries["ops"]["options"], "groupBy"> & Abortable): Promise<Spans> {
+    return this.ask("instances", row, options);
   }
 
-  instances(row: number, options?: Pick<Queries["ops"]["options"], "groupBy">): Promise<Spans> {
-    return this.#call("instances", row, options);
+  related(event: number, options?: Abortable): Promise<Related> {
+    return this.ask("related", event, options);
   }
 
-  related(event: number): Promise<Related> {
-    return this.#call("related", event);
+  curve(options: CurveOptions & Abortable): Promise<Curve> {
+    return this.ask("curve", options);
   }
 
-  curve(options: CurveOptions): Promise<Curve> {
-    return this.#call("curve", options);
+  event(index: number, options?: Abortable): Promise<ChromeEvent> {
+    return this.ask("event", index, options);
   }
 
-  event(index: number): Promise<ChromeEvent> {
-    return this.#call("event", index);
+  rankSummary(options?: RankSummaryOptions & Abortable): Promise<Uint8Array> {
+    return this.ask("rankSummary", options);
   }
 
-  summarize(options?: SummaryOptions): Promise<Uint8Array> {
-    return this.#call("summarize", options);
+  profile(options?: Abortable): Promise<Uint8Array> {
+    return this.ask("profile", options);
   }
 
-  profile(): Promise<Uint8Array> {
-    return this.#call("profile");
+  buffers(table: TableName, options?: BuffersOptions & Abortable): Promise<Buffers> {
+    return this.ask("buffers", table, options);
   }
 
-  buffers(table: TableName, options?: BuffersOptions): Promise<Buffers> {
-    return this.#call("buffers", table, options);
+  /** Works like `stream` of a `Trace`; an invalid option errors the stream. */
+  stream<V extends keyof Queries>(
+    query: V,
+    options: Queries[V]["options"] & StreamOptions = {},
+  ): ReadableStream<Uint8Array> {
+    return this.written((held) => ({ do: "stream", held, query, options }));
   }
 
   /** Returns the trace in another format; an invalid option errors the stream. */
   export<E extends keyof Exports>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
-    return this.stream((trace) => ({ do: "export", trace, name, options }));
+    return this.written((held) => ({ do: "export", held, name, options }));
   }
 }
 

@@ -1,22 +1,18 @@
-// The page's side of the protocol: histories. The worker ends when it has answered.
+// The page's side of the protocol: histories.
 
-import { withWorker, type Spawn } from "./connection.js";
-import { KinetoscopeError } from "./errors.js";
 import * as given from "./given.js";
 import type { Source } from "./source.js";
 import type { Trend, TrendOptions, TrendResult } from "./trend.js";
 import { wireOf } from "./wire-source.js";
+import { askOnce, type Workers } from "./workers.js";
 
-export function createRemoteTrend(spawn: Spawn): Trend<Source> {
-  /** Works like `trend` of the package, in a worker of its own. */
+export function createRemoteTrend(workers: Workers): Trend<Source> {
+  /** Works like `trend` of the package, in a worker. */
   async function trend(source: Source, options: TrendOptions = {}): Promise<TrendResult> {
     const { signal } = given.options(options, ["signal"]);
     const [wire, transfer] = await wireOf(source, signal);
-    return withWorker(spawn, signal, async (connection) => {
-      const result = await connection.send<TrendResult>({ do: "trend", source: wire }, { transfer });
-      connection.end(new KinetoscopeError("disposed", "the trend was returned"));
-      return result;
-    });
+    const request = { do: "trend", source: wire } as const;
+    return askOnce(workers, signal, (connection) => connection.send<TrendResult>(request, { transfer, signal }));
   }
 
   return { trend };

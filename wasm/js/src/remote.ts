@@ -1,10 +1,12 @@
 // The page's side of the protocol: opening traces that a worker holds.
 
-import { Connection, type MessageBody, type Spawn } from "./connection.js";
-import { aborted, asError, check } from "./errors.js";
-import { openOptions } from "./given.js";
+import type { Check } from "./budgets.js";
+import type { Spawn } from "./connection.js";
+import { check, KinetoscopeError } from "./errors.js";
+import * as given from "./given.js";
 import type { OpenOptions } from "./open-options.js";
 import type { Opened, WireSource } from "./protocol.js";
+import { createRemoteCheck, type RemoteRepair } from "./remote-check.js";
 import { createRemoteDiff, type RemoteDiff } from "./remote-diff.js";
 import { createRemoteOutlines, type RemoteOutlines } from "./remote-outline.js";
 import { createRemoteRanks, type RemoteRanks } from "./remote-run.js";
@@ -13,17 +15,68 @@ import { createRemoteTrend } from "./remote-trend.js";
 import type { Source } from "./source.js";
 import type { Trend } from "./trend.js";
 import { wireOf } from "./wire-source.js";
+import { OwnWorkers, withWorker, WorkerPool, type Workers } from "./workers.js";
 
-export interface RemoteClient extends RemoteRanks, RemoteDiff, RemoteOutlines, Trend<Source> {
-  /** Works like `open` of the package, in its own worker; aborting terminates the worker. */
+/** What needs a worker. */
+export interface RemoteCalls
+  extends RemoteRanks, RemoteDiff, RemoteOutlines, RemoteRepair, Check<Source>, Trend<Source> {
+  /** Works like `open` of the package, in a worker. */
   open(source: Source, options?: OpenOptions): Promise<RemoteTrace>;
   open(sources: readonly Source[], options?: OpenOptions): Promise<RemoteTrace[]>;
 }
 
+/** Options of a pool. */
+export interface PoolOptions {
+  /** The largest number of workers; 2 by default. */
+  workers?: number | undefined;
+}
+
+/** Workers that are reused, with what they hold. */
+export interface RemotePool extends RemoteCalls {
+  /** Returns the size of the memory of all engines in bytes. */
+  memoryBytes(): Promise<number>;
+  /** Terminates the workers, with the traces that they hold. */
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
+
+/** The functions of the package, each with a worker of its own. Aborting terminates the worker. */
+export interface RemoteClient extends RemoteCalls {
+  /** Returns the size of the memory of all engines in bytes, without those of pools. */
+  memoryBytes(): Promise<number>;
+  /**
+   * Returns the same functions with workers that are reused: most of the time of reading a small trace is that of starting a worker. They
+   * start when they are needed, hold several traces each, and keep their memory until the pool is disposed of.
+   */
+  createPool(options?: PoolOptions): RemotePool;
+}
+
+/** The number of workers of a pool. */
+const POOL_SIZE = 2;
+
 export function createRemoteClient(spawn: Spawn): RemoteClient {
+  const workers = new OwnWorkers(spawn);
+
+  function createPool(options: PoolOptions = {}): RemotePool {
+    const { workers: size = POOL_SIZE } = given.options(options, ["workers"]);
+    if (given.index("workers", size) === 0) throw new KinetoscopeError("bad_option", "workers: at least 1 is needed");
+    const pool = new WorkerPool(spawn, size);
+    const dispose = (): void => pool.dispose();
+    return { ...callsOf(pool), memoryBytes: () => memoryOf(pool), dispose, [Symbol.dispose]: dispose };
+  }
+
+  return { ...callsOf(workers), memoryBytes: () => memoryOf(workers), createPool };
+}
+
+async function memoryOf(workers: Workers): Promise<number> {
+  const sizes = workers.all().map((one) => one.send<number>({ do: "memory" }).catch(() => 0));
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+function callsOf(workers: Workers): RemoteCalls {
   async function all(sources: readonly unknown[], options: OpenOptions): Promise<RemoteTrace[]> {
     const { signal, onProgress, memoryLimit, torchVersion, kernelRules, threads, executionTrace } =
-      openOptions(options);
+      given.openOptions(options);
     check(signal);
     const wires: WireSource[] = [];
     const transfer: Transferable[] = [];
@@ -34,29 +87,13 @@ export function createRemoteClient(spawn: Spawn): RemoteClient {
     };
     for (const source of sources) wires.push(await post(source));
     const joined = executionTrace === undefined ? undefined : await post(executionTrace);
-    const connection = new Connection(spawn);
-    const abort = (): void => connection.end(aborted(signal as AbortSignal));
-    signal?.addEventListener("abort", abort, { once: true });
-    try {
-      const wantsProgress = onProgress !== undefined;
-      const request: MessageBody = {
-        do: "open",
-        sources: wires,
-        memoryLimit,
-        torchVersion,
-        kernelRules,
-        threads,
-        executionTrace: joined,
-        wantsProgress,
-      };
-      const opened = await connection.send<Opened[]>(request, { transfer, onProgress });
+    const wantsProgress = onProgress !== undefined;
+    const reading = { memoryLimit, torchVersion, kernelRules, threads, executionTrace: joined, wantsProgress };
+    return withWorker(workers, signal, async (connection) => {
+      const request = { do: "open", sources: wires, ...reading } as const;
+      const opened = await connection.send<Opened[]>(request, { transfer, onProgress, signal });
       return opened.map((one) => new RemoteTrace(connection, one));
-    } catch (thrown) {
-      connection.end(asError(thrown, "internal"));
-      throw thrown;
-    } finally {
-      signal?.removeEventListener("abort", abort);
-    }
+    });
   }
 
   function open(source: Source, options?: OpenOptions): Promise<RemoteTrace>;
@@ -69,9 +106,10 @@ export function createRemoteClient(spawn: Spawn): RemoteClient {
 
   return {
     open,
-    ...createRemoteRanks(spawn),
-    ...createRemoteDiff(spawn),
-    ...createRemoteTrend(spawn),
-    ...createRemoteOutlines(spawn),
+    ...createRemoteRanks(workers),
+    ...createRemoteDiff(workers),
+    ...createRemoteCheck(workers),
+    ...createRemoteTrend(workers),
+    ...createRemoteOutlines(workers),
   };
 }

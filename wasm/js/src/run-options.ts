@@ -37,7 +37,7 @@ export interface RunOptions extends Pick<OpenOptions, "signal" | "memoryLimit" |
 }
 
 /** Options of a summary. */
-export interface SummaryOptions {
+export interface RankSummaryOptions {
   /** The name of the trace in reports; by default that of the source. */
   name?: string | undefined;
   /**

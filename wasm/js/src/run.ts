@@ -8,9 +8,9 @@ import type { RunRanksOptions } from "./run-options.js";
 import type { Columns } from "./trace.js";
 
 /** Separates the kinds of rows from the options of the query. */
-export function splitKinds(options: RunRanksOptions): { kinds: string[]; query: RanksOptions } {
+export function splitKinds(options: RunRanksOptions): { kinds: string[] | undefined; query: RanksOptions } {
   const { kinds, ...query } = given.options(options);
-  return { kinds: kinds === undefined ? [] : given.texts("kinds", kinds), query };
+  return { kinds: kinds && given.texts("kinds", kinds), query };
 }
 
 /** The ranks of a run: a summary of each. */
@@ -50,7 +50,7 @@ export class Run extends Owned<EngineRun> {
   }
 
   /** Returns the summaries of all ranks as one file (`.ksum`). The order of the sources does not matter. */
-  summary(): Uint8Array {
+  rankSummaries(): Uint8Array {
     return this.withEngine((engine) => engine.file());
   }
 }

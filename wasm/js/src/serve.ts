@@ -1,5 +1,6 @@
 // The worker's side of the protocol: holds the traces and answers requests.
 
+import { memoryBytes } from "./engine.js";
 import { KinetoscopeError } from "./errors.js";
 import type { Client } from "./client.js";
 import type { Comparison } from "./comparison.js";
@@ -11,7 +12,7 @@ import type { ReadCounts } from "./open-options.js";
 import type { Outline } from "./outline.js";
 import type { RunProgress } from "./run-options.js";
 import type { Trace } from "./trace.js";
-import type { Exports } from "./queries.js";
+import type { Exports, Queries } from "./queries.js";
 import { toWire } from "./wire-error.js";
 
 function sourceOf(wire: WireSource): Source {
@@ -41,73 +42,71 @@ function buffersOf(value: unknown, depth = 4): ArrayBuffer[] {
   return Object.values(value).flatMap((member) => buffersOf(member, depth - 1));
 }
 
+/** What is held for the page. */
+type HeldObject = Trace | Run | Comparison | Outline;
+
 /** Returns a function that handles requests and posts the replies to `port`. */
-export function serve(port: Port<Reply>, client: Omit<Client<Source>, "check">): (request: Request) => Promise<void> {
-  const traces = new Map<number, Trace>();
-  const answering = new Map<number, Run | Comparison | Outline>();
+export function serve(port: Port<Reply>, client: Client<Source>): (request: Request) => Promise<void> {
+  const objects = new Map<number, HeldObject>();
   const aborting = new Map<number, AbortController>();
   const writings = new Map<number, ReadableStreamDefaultReader<Uint8Array>>();
   let next = 0;
 
-  function held<T>(from: Map<number, T>, id: number): T {
-    const found = from.get(id);
-    if (!found) throw new KinetoscopeError("disposed", "the trace, run, comparison or outline was disposed of");
-    return found;
+  function found<T>(from: Map<number, T>, id: number): T {
+    const one = from.get(id);
+    if (!one) throw new KinetoscopeError("disposed", "the trace, run, comparison or outline was disposed of");
+    return one;
   }
 
-  const progressOf = (id: number) => (progress: ReadCounts | RunProgress) => port.postMessage({ id, progress }, []);
+  function hold(one: HeldObject): number {
+    objects.set(++next, one);
+    return next;
+  }
 
-  async function open(request: Request & { do: "open" }): Promise<Opened[]> {
-    const { id, sources, memoryLimit, torchVersion, kernelRules, threads, executionTrace, wantsProgress } = request;
-    const onProgress = wantsProgress ? progressOf(id) : undefined;
+  /** The signal and the progress of a request. */
+  function reading({ id, wantsProgress }: { id: number; wantsProgress?: boolean }, { signal }: AbortController) {
+    const onProgress = (progress: ReadCounts | RunProgress): void => port.postMessage({ id, progress }, []);
+    return { signal, onProgress: wantsProgress ? onProgress : undefined };
+  }
+
+  async function open(request: Request & { do: "open" }, controller: AbortController): Promise<Opened[]> {
+    const { sources, memoryLimit, torchVersion, kernelRules, threads, executionTrace } = request;
     const opened = await client.open(sources.map(sourceOf), {
       memoryLimit,
       torchVersion,
       kernelRules,
       threads,
       executionTrace: executionTrace && sourceOf(executionTrace),
-      onProgress,
+      ...reading(request, controller),
     });
-    return opened.map(hold);
+    return opened.map(holdTrace);
   }
 
-  function hold(trace: Trace): Opened {
-    traces.set(++next, trace);
-    return { trace: next, name: trace.name, startNs: trace.startNs, length: trace.length };
+  function holdTrace(trace: Trace): Opened {
+    return { trace: hold(trace), name: trace.name, startNs: trace.startNs, length: trace.length };
   }
 
-  async function outline({ id, source, threads, wantsProgress }: Request & { do: "outline" }): Promise<OpenedOutline> {
-    const onProgress = wantsProgress ? progressOf(id) : undefined;
-    const outline = await client.outline(sourceOf(source), { threads, onProgress });
-    answering.set(++next, outline);
-    return { outline: next, name: outline.name, length: outline.length, time: outline.time };
+  async function outline(request: Request & { do: "outline" }, controller: AbortController): Promise<OpenedOutline> {
+    const { source, threads } = request;
+    const outline = await client.outline(sourceOf(source), { threads, ...reading(request, controller) });
+    return { outline: hold(outline), name: outline.name, length: outline.length, time: outline.time };
   }
 
-  async function readWindow(request: Request & { do: "window" }): Promise<Opened> {
-    const { id, outline, time, options, wantsProgress } = request;
-    const controller = new AbortController();
-    aborting.set(id, controller);
-    try {
-      const onProgress = wantsProgress ? progressOf(id) : undefined;
-      const { signal } = controller;
-      const from = held(answering, outline) as Outline;
-      return hold(await from.window(...time, { ...options, onProgress, signal }));
-    } finally {
-      aborting.delete(id);
-    }
+  async function readWindow(request: Request & { do: "window" }, controller: AbortController): Promise<Opened> {
+    const { outline, time, options } = request;
+    const from = found(objects, outline) as Outline;
+    return holdTrace(await from.window(...time, { ...options, ...reading(request, controller) }));
   }
 
-  async function openRun({ files, notes }: Request & { do: "run" }): Promise<OpenedRun> {
-    const run = await client.openRun(files, { notes });
-    answering.set(++next, run);
-    return { run: next, length: run.length, notes: run.notes };
+  async function openRun({ files, notes }: Request & { do: "run" }, signal: AbortSignal): Promise<OpenedRun> {
+    const run = await client.openRun(files, { notes, signal });
+    return { run: hold(run), length: run.length, notes: run.notes };
   }
 
-  async function compare({ id, sources, options, wantsProgress }: Request & { do: "diff" }): Promise<number> {
+  async function compare(request: Request & { do: "diff" }, controller: AbortController): Promise<number> {
+    const { sources, options } = request;
     const side = (isBase: boolean) => sources.filter((one) => one.isBase === isBase).map(({ wire }) => sourceOf(wire));
-    const onProgress = wantsProgress ? progressOf(id) : undefined;
-    answering.set(++next, await client.diff(side(true), side(false), { ...options, onProgress }));
-    return next;
+    return hold(await client.diff(side(true), side(false), { ...options, ...reading(request, controller) }));
   }
 
   function write(stream: ReadableStream<Uint8Array>): number {
@@ -115,43 +114,48 @@ export function serve(port: Port<Reply>, client: Omit<Client<Source>, "check">):
     return next;
   }
 
-  async function answer(request: Request): Promise<unknown> {
+  async function answer(request: Request, controller: AbortController): Promise<unknown> {
+    const { signal } = controller;
     switch (request.do) {
       case "open":
-        return open(request);
-      case "call": {
-        const trace = held(traces, request.trace);
-        const method = trace[request.method] as (...given: unknown[]) => unknown;
-        return method.apply(trace, request.arguments);
-      }
-      case "summarize": {
-        const { id, source, options, wantsProgress } = request;
-        return client.summarize(sourceOf(source), wantsProgress ? { ...options, onProgress: progressOf(id) } : options);
-      }
+        return open(request, controller);
+      case "summarize":
+        return client.summarize(sourceOf(request.source), { ...request.options, ...reading(request, controller) });
       case "run":
-        return openRun(request);
+        return openRun(request, signal);
       case "diff":
-        return compare(request);
+        return compare(request, controller);
+      case "check": {
+        const base = request.bases.map(sourceOf);
+        return client.check(request.sources.map(sourceOf), request.budgets, { ...request.options, base, signal });
+      }
       case "trend":
-        return client.trend(sourceOf(request.source));
+        return client.trend(sourceOf(request.source), { signal });
       case "outline":
-        return outline(request);
+        return outline(request, controller);
       case "window":
-        return readWindow(request);
+        return readWindow(request, controller);
       case "abort":
-        aborting.get(request.request)?.abort();
-        return undefined;
+        return aborting.get(request.request)?.abort();
       case "ask": {
-        const one = held(answering, request.held);
+        const one = found(objects, request.held);
         const method = Reflect.get(one, request.method) as (...given: unknown[]) => unknown;
         return method.apply(one, request.arguments);
       }
       case "merge":
-        return write(await client.merge(request.sources.map(sourceOf), request.options));
-      case "export":
-        return write(held(traces, request.trace).export(request.name as keyof Exports, request.options as object));
+        return write(await client.merge(request.sources.map(sourceOf), { ...request.options, signal }));
+      case "repair":
+        return write(await client.repair(sourceOf(request.source), { signal }));
+      case "export": {
+        const trace = found(objects, request.held) as Trace;
+        return write(trace.export(request.name as keyof Exports, request.options as object));
+      }
+      case "stream": {
+        const trace = found(objects, request.held) as Trace;
+        return write(trace.stream(request.query as keyof Queries, request.options));
+      }
       case "pull": {
-        const { done, value } = await held(writings, request.writing).read();
+        const { done, value } = await found(writings, request.writing).read();
         if (done) writings.delete(request.writing);
         return value;
       }
@@ -159,21 +163,26 @@ export function serve(port: Port<Reply>, client: Omit<Client<Source>, "check">):
         await writings.get(request.writing)?.cancel();
         writings.delete(request.writing);
         return undefined;
+      case "memory":
+        return memoryBytes();
       case "dispose":
-        traces.get(request.trace)?.dispose();
-        traces.delete(request.trace);
-        answering.get(request.trace)?.dispose();
-        answering.delete(request.trace);
+        objects.get(request.held)?.dispose();
+        objects.delete(request.held);
         return undefined;
     }
   }
 
   return async (request) => {
+    const { id } = request;
+    const controller = new AbortController();
+    aborting.set(id, controller);
     try {
-      const value = await answer(request);
-      port.postMessage({ id: request.id, value }, buffersOf(value));
+      const value = await answer(request, controller);
+      port.postMessage({ id, value }, buffersOf(value));
     } catch (thrown) {
-      port.postMessage({ id: request.id, error: toWire(thrown) }, []);
+      port.postMessage({ id, error: toWire(thrown) }, []);
+    } finally {
+      aborting.delete(id);
     }
   };
 }

@@ -9,8 +9,12 @@ import type { Input } from "./source.js";
 const LARGEST = 2 ** 30;
 
 /** Returns the bytes of a file that begins with one of `magics`, or the input of another one. */
-export async function bytesOr(input: Input, ...magics: readonly string[]): Promise<Uint8Array | Input> {
-  const [head, chunks] = await peek(input.chunks());
+export async function bytesOr(
+  input: Input,
+  signal: AbortSignal | undefined,
+  ...magics: readonly string[]
+): Promise<Uint8Array | Input> {
+  const [head, chunks] = await peek(input.chunks(0, signal));
   const begins = (magic: string): boolean => String.fromCharCode(...head.subarray(0, magic.length)) === magic;
   if (magics.some(begins)) return collect(chunks);
   if (!input.canRepeat) return { ...input, chunks: () => chunks };

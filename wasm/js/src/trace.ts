@@ -1,13 +1,14 @@
 // A trace of the complete engine.
 
-import type { EngineTrace, EngineWriting } from "./glue/engine.js";
-import { Answering, addMethods, window, type QueryName } from "./answering.js";
+import type { EngineAnswer, EngineTrace, EngineWriting } from "./glue/engine.js";
+import { Answering, addMethods, splitOffset, window, type QueryName } from "./answering.js";
 import { guarded } from "./errors.js";
+import { exact } from "./exact.js";
 import * as given from "./given.js";
 import type { Buffers, BuffersOptions } from "./buffers.js";
 import type { TableName } from "./tables.js";
-import type { SummaryOptions } from "./run-options.js";
-import { EXPORTS, QUERIES, type Answers, type Exports, type Relation, type Queries } from "./queries.js";
+import type { RankSummaryOptions } from "./run-options.js";
+import { QUERIES, type Answers, type Exports, type Relation, type Queries } from "./queries.js";
 
 export type { Columns, Diagnostic, TextColumn, Tiles, TilesOptions } from "./answering.js";
 export type { Buffers, BuffersOptions, ColumnBuffers, TextBuffers } from "./buffers.js";
@@ -55,10 +56,16 @@ export interface Curve {
   mean: Float64Array;
 }
 
-/** An event in the Chrome trace format. */
+/** An event in the Chrome trace format. An integer that a number cannot represent is the text of its digits. */
 export type ChromeEvent = Record<string, unknown>;
 
 type ExportName = keyof Exports;
+
+/** Options of `stream`, in addition to those of the query. */
+export interface StreamOptions {
+  /** By default `json`. */
+  format?: "json" | "csv" | undefined;
+}
 
 /** A trace. It uses memory of the engine until it is disposed of. */
 export class Trace extends Answering<EngineTrace, QueryName> {
@@ -102,11 +109,11 @@ export class Trace extends Answering<EngineTrace, QueryName> {
   /** Returns an event with all its arguments. */
   event(index: number): ChromeEvent {
     const number = given.index("event", index);
-    return JSON.parse(this.withEngine((engine) => engine.event(number))) as ChromeEvent;
+    return exact(this.withEngine((engine) => engine.event(number))) as ChromeEvent;
   }
 
   /** Returns the summary of the trace as the bytes of a file (`.ksum`), for `openRun` and `kinetoscope ranks`. */
-  summarize(options: SummaryOptions = {}): Uint8Array {
+  rankSummary(options: RankSummaryOptions = {}): Uint8Array {
     const { name = this.name, complete } = given.options(options, ["name", "complete"]);
     given.text("name", name);
     return this.withEngine((engine) => engine.summarize(name, complete ? undefined : this.#bytes));
@@ -128,30 +135,44 @@ export class Trace extends Answering<EngineTrace, QueryName> {
     return this.withEngine((engine) => engine.buffers(table, wanted)) as Buffers;
   }
 
+  /**
+   * Returns the document that `json` returns, or the text of `csv`, as UTF-8 bytes: of any length, while a string has at most 512 MB. The
+   * rows are computed at once, and freed while they are written.
+   */
+  stream<V extends QueryName>(
+    query: V,
+    options: Queries[V]["options"] & StreamOptions = {},
+  ): ReadableStream<Uint8Array> {
+    given.text("query", query);
+    const { format = "json", ...others } = given.options<StreamOptions>(options);
+    const [own, offset] = splitOffset(others);
+    given.text("format", format);
+    return written(this.withEngine((engine) => engine.stream(this.name, query, own, offset, format)));
+  }
+
   /** Returns the trace in another format as UTF-8 bytes; `new Response(stream)` converts them to a string or a blob. */
   export<E extends ExportName>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
     given.text("export", name);
     const salt = crypto.getRandomValues(new Uint8Array(32));
-    const writing: EngineWriting = this.withEngine((engine) => engine.export(name, options, salt));
-    return new ReadableStream<Uint8Array>({
-      pull(controller) {
-        const piece = guarded(() => writing.next());
-        if (piece) return controller.enqueue(piece);
-        writing.free();
-        controller.close();
-      },
-      cancel() {
-        writing.free();
-      },
-    });
+    return written(this.withEngine((engine) => engine.export(name, options, salt)));
   }
+}
+
+/** Returns what the engine writes. */
+function written(writing: EngineWriting | EngineAnswer): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = guarded(() => writing.next());
+      if (piece) return controller.enqueue(piece);
+      writing.free();
+      controller.close();
+    },
+    cancel() {
+      writing.free();
+    },
+  });
 }
 
 export interface Trace extends Answers {}
 
 addMethods(Trace, Object.keys(QUERIES) as QueryName[]);
-
-/** Returns the media type of an export. */
-export function mediaType(name: ExportName): string {
-  return EXPORTS[name];
-}

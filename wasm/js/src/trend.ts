@@ -40,7 +40,7 @@ export function createTrend<S>(reader: Reader<S>): Trend<S> {
     check(signal);
     await reader.ready();
     const input = await reader.input(source, signal);
-    const lines = textOf(await collect(input.chunks()), input.name);
+    const lines = textOf(await collect(input.chunks(0, signal)), input.name);
     check(signal);
     try {
       return using(

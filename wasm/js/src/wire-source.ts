@@ -1,30 +1,33 @@
 // Sources as they are posted to a worker.
 
+import { bytesOf, classOf } from "./chunks.js";
 import { KinetoscopeError } from "./errors.js";
+import { describe } from "./open.js";
 import type { WireSource } from "./protocol.js";
 import { inputOf, streamOf } from "./source.js";
 
 /** Converts a source for posting. Returns it with the objects to transfer. */
 export async function wireOf(source: unknown, signal: AbortSignal | undefined): Promise<[WireSource, Transferable[]]> {
-  if (source instanceof Blob) {
-    return [{ kind: "blob", name: source instanceof File ? source.name : "blob", blob: source }, []];
+  const bytes = bytesOf(source);
+  if (bytes) return [{ kind: "bytes", bytes }, []];
+  if (typeof source === "string") return [{ kind: "place", place: absolute(source), isUrl: false }, []];
+  switch (classOf(source)) {
+    case "Blob":
+    case "File": {
+      const blob = source as Blob;
+      return [{ kind: "blob", name: "name" in blob ? String(blob.name) : "blob", blob }, []];
+    }
+    case "URL":
+      return [{ kind: "place", place: (source as URL).href, isUrl: true }, []];
   }
-  if (source instanceof Uint8Array || source instanceof ArrayBuffer) return [{ kind: "bytes", bytes: source }, []];
-  if (source instanceof URL) return [{ kind: "place", place: source.href, isUrl: true }, []];
-  if (typeof source === "string") {
-    const base = typeof document === "undefined" ? undefined : document.baseURI;
-    const place = base === undefined ? source : new URL(source, base).href;
-    return [{ kind: "place", place, isUrl: false }, []];
-  }
-  if (source instanceof ReadableStream) {
-    return [{ kind: "stream", name: "stream", size: undefined, stream: source }, [source]];
-  }
-  if (source instanceof Request || source instanceof Response) {
-    const input = await inputOf(source, signal);
-    const stream = streamOf(input?.chunks() ?? empty());
-    return [{ kind: "stream", name: input?.name ?? "response", size: input?.size, stream }, [stream]];
-  }
-  throw new KinetoscopeError("bad_source", `cannot read a trace from ${String(source)}`);
+  const input = await inputOf(source, signal);
+  if (!input) throw new KinetoscopeError("bad_source", `cannot read a trace from ${describe(source)}`);
+  // Not the stream of the caller: when the signal is aborted, it is cancelled here with the reason.
+  const stream = streamOf(input.chunks(0, signal));
+  return [{ kind: "stream", name: input.name, size: input.size, stream }, [stream]];
 }
 
-async function* empty(): AsyncGenerator<Uint8Array> {}
+/** The worker has another address than the page. */
+function absolute(place: string): string {
+  return typeof document === "undefined" ? place : new URL(place, document.baseURI).href;
+}

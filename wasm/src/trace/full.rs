@@ -1,8 +1,9 @@
 //! What only the complete engine does with a trace: joining, reducing, spans by name or relation, curves, exports.
 
-use super::EngineTrace;
+use super::{EngineTrace, Part};
 use crate::convert::{arrays, failure, floats, ints, options, set};
 use crate::queries::query;
+use crate::streaming::EngineAnswer;
 use crate::writing::EngineWriting;
 use js_sys::{Array, Object, Uint8Array};
 use kinetoscope_core::analysis::timeline::counters::counters;
@@ -14,6 +15,7 @@ use kinetoscope_core::queries::options::Typed;
 use kinetoscope_core::queries::{Started, export};
 use kinetoscope_core::ranks::file::{Summaries, limit};
 use kinetoscope_core::ranks::summary::Summary;
+use kinetoscope_core::report::document::Document;
 use kinetoscope_core::table::events::Row;
 use kinetoscope_core::write::chrome::ChromeWriter;
 use std::rc::Rc;
@@ -81,10 +83,16 @@ impl EngineTrace {
     /// The events of a row of `ops`, by its index in the unsorted rows.
     ///
     /// # Errors
-    /// Returns an error if an option is invalid.
+    /// Returns an error if an option is invalid, or there is no such row.
     pub fn instances(&self, row: u32, given: JsValue) -> Result<Object, JsValue> {
         let options = options(query("ops").map_err(|e| failure(&e))?.options, given)?;
-        Ok(self.spans(&spans::instances(&self.trace, OpsOptions::of(&options, false).group_by, row)))
+        let found = spans::instances(&self.trace, OpsOptions::of(&options, false).group_by, row);
+        if found.is_empty() {
+            return Err(failure(&Error::BadOption(format!(
+                "row {row}: `ops` has no such row with this grouping"
+            ))));
+        }
+        Ok(self.spans(&found))
     }
 
     /// The span of an event and all spans that it is linked to.
@@ -128,6 +136,26 @@ impl EngineTrace {
     /// Returns an error if there is no such event.
     pub fn event(&self, row: u32) -> Result<String, JsValue> {
         ChromeWriter::one(&self.trace.table, self.row(row)?).map_err(|_| failure(&Error::Output))
+    }
+
+    /// Runs a query and begins to write its rows in a format, without the first `offset` ones.
+    ///
+    /// # Errors
+    /// As [`EngineTrace::rows`], and if the format is neither `json` nor `csv`.
+    pub fn stream(
+        &self,
+        name: &str,
+        query: &str,
+        options: JsValue,
+        offset: usize,
+        format: &str,
+    ) -> Result<EngineAnswer, JsValue> {
+        let answer = self.answer(name, query, options, Part::After(offset))?;
+        EngineAnswer::new(answer.rows, format, |rows| {
+            let mut document = Document::new(query);
+            document.add(name, &self.trace, rows);
+            document.finish()
+        })
     }
 
     /// Begins an export. `salt` is random bytes.

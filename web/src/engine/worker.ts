@@ -1,6 +1,6 @@
 // The worker of a trace. Its first message is the compiled engine, the others are requests.
 
-import { diff, init, merge, open, openRun, outline, repair, summarize, trend } from "kinetoscope/init";
+import { check, diff, init, merge, open, openRun, outline, repair, summarize, trend } from "kinetoscope/init";
 import type { Request } from "kinetoscope/remote";
 import { serve } from "kinetoscope/serve";
 import HelperWorker from "./helper?worker&inline";
@@ -11,7 +11,7 @@ export interface Begin {
 }
 
 const scope = globalThis as unknown as Worker;
-const handle = serve(scope, { open, repair, openRun, summarize, merge, diff, trend, outline });
+const handle = serve(scope, { open, repair, openRun, summarize, merge, diff, check, trend, outline });
 
 scope.onmessage = ({ data }: MessageEvent<Begin | Request>) => {
   if ("code" in data) void init(data.code, { helper: () => new HelperWorker() });

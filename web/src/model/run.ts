@@ -91,11 +91,12 @@ export function groupKey(group: GroupRow): string {
 
 /** Returns the arrivals of the ranks of a group. */
 export function skewOf(rows: readonly CollectiveRow[], group: GroupRow): Skew {
+  const startOf = (row: CollectiveRow): bigint => BigInt(row.start_ns);
   const own = rows.filter((row) => row.counted && isOf(row, group));
-  own.sort((a, b) => Number(a.start_ns - b.start_ns));
+  own.sort((a, b) => Number(startOf(a) - startOf(b)));
   const ranks = [...new Set(own.flatMap((row) => (row.ranks ?? []) as number[]))].sort((a, b) => a - b);
   const index = new Map(ranks.map((rank, at) => [rank, at]));
-  const first = own[0]?.start_ns ?? 0n;
+  const first = own[0] ? startOf(own[0]) : 0n;
   const beforeLast = ranks.map(() => new Float64Array(own.length).fill(NaN));
   own.forEach((row, at) => {
     ((row.ranks ?? []) as number[]).forEach((rank, place) => {
@@ -103,7 +104,7 @@ export function skewOf(rows: readonly CollectiveRow[], group: GroupRow): Skew {
       curve[at] = ((row.wait_ns ?? []) as number[])[place] ?? NaN;
     });
   });
-  return { ranks, seconds: Float64Array.from(own, (row) => Number(row.start_ns - first) / 1e9), beforeLast };
+  return { ranks, seconds: Float64Array.from(own, (row) => Number(startOf(row) - first) / 1e9), beforeLast };
 }
 
 /** The smallest, the median and the largest value of all curves at each point. */

@@ -88,7 +88,7 @@ function runOf(open: readonly OpenTrace[]): ReadonlySignal<Answer<RemoteRun>> {
   if (known) return known;
   const answer = signal<Answer<RemoteRun>>({ state: "waiting" });
   ofTraces.set(open, answer);
-  const summaries = Promise.all(open.map(({ trace, name }) => trace.summarize({ name, complete: true })));
+  const summaries = Promise.all(open.map(({ trace, name }) => trace.rankSummary({ name, complete: true })));
   summaries
     .then((files) => openRun(files, { notes: leftOut.peek() }))
     .then(

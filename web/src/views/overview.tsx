@@ -1,7 +1,7 @@
 // Overview: key numbers, findings and data quality.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { DeviceTime, CheckRow, SummaryRow } from "kinetoscope/remote";
+import type { DeviceTime, DataQualityRow, SummaryRow } from "kinetoscope/remote";
 import { Bar, Await, Card, Head, Panel, To } from "../components/parts";
 import { columnsOf } from "../components/answer-table";
 import { copy } from "../components/download";
@@ -279,7 +279,7 @@ function Tops({ summary, open }: { summary: SummaryRow; open: OpenTrace }) {
   );
 }
 
-function DataQuality({ checks, isBelowAll }: { checks: readonly CheckRow[]; isBelowAll: boolean }) {
+function DataQuality({ checks, isBelowAll }: { checks: readonly DataQualityRow[]; isBelowAll: boolean }) {
   const place = useRef<HTMLDivElement>(null);
   const isWanted = param("at") === "data-quality";
   useEffect(() => {

@@ -91,7 +91,7 @@ function Actions({ run, rows }: { run: RemoteRun; rows: readonly RanksRow[] }) {
         type="button"
         data-hint={LABELS.saveHint}
         onClick={async () => {
-          const file = (await run.summary()) as Uint8Array<ArrayBuffer>;
+          const file = (await run.rankSummaries()) as Uint8Array<ArrayBuffer>;
           save("run.ksum", "application/octet-stream", new Blob([file]));
         }}
       >
