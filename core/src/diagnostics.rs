@@ -99,14 +99,14 @@ codes! {
     UnmatchedEnd "unmatched_end" Repaired "An end event has no begin event. It was kept and marked as incomplete.";
     MismatchedEnd "mismatched_end" Repaired "The name of an end event differs from those of all open begin events. It was matched to the innermost one.";
     UnmatchedAsync "unmatched_async" Repaired "An asynchronous begin or end event has no partner. It was kept and marked as incomplete.";
-    AmbiguousAsync "ambiguous_async" Lost "An asynchronous end event fits several begin events, and nothing tells them apart. It was matched to the latest one.";
+    AmbiguousAsync "ambiguous_async" Lost "An asynchronous end event fits several begin events, and nothing distinguishes them. It was matched to the latest one.";
     UnmatchedFlow "unmatched_flow" Note "A flow event has no partner. It was kept without a link.";
     OverlappingSpans "overlapping_spans" Note "Spans of one track overlap without nesting. They were placed on extra lanes of the track.";
     NotRecorded "not_recorded" Note "Events refer to a kind of activity that the trace has none of. It was not recorded, or a filter left it out. The example is the category of each.";
     KernelWithoutLaunch "kernel_without_launch" Note "A GPU activity has no runtime or driver call with its correlation id. It was kept without a launch.";
     LaunchWithoutKernel "launch_without_kernel" Note "A launch call has no GPU activity with its correlation id. It was kept without a link.";
     RepeatedId "repeated_id" Note "Several calls or operators have the id of a GPU activity. It was linked by its process, its external id and its time.";
-    AmbiguousLink "ambiguous_link" Lost "Several calls or operators have the id of a GPU activity, and nothing tells them apart. The link is a guess.";
+    AmbiguousLink "ambiguous_link" Lost "Several calls or operators have the id of a GPU activity, and nothing distinguishes them. The link is a guess.";
     NegativeCorrelation "negative_correlation" Lost "An event has a negative linked correlation id. It counts as not linked. PyTorch rejects such results.";
     NoForwardThread "no_forward_thread" Lost "A backward function has no forward thread id. It has no stack. PyTorch rejects such results.";
     NoStartRecord "no_start_record" Lost "The start of profiling was not recorded locally. Times count from the earliest record. PyTorch rejects such records.";

@@ -1,6 +1,6 @@
 //! Causal links: launch call → device work, operator → launch call, forward operator → backward operator.
 //!
-//! - A launch call and its device work share `correlation`. [`repeated`] chooses among several calls with the same id.
+//! - A launch call and its device work share `correlation`. `repeated` chooses among several calls with the same id.
 //! - A launch call belongs to the operator of its `External id`, in its process if that has one, unless that is the call's own correlation id (files
 //!   before 2024 wrote it into calls without an operator) and the operator does not contain the call. Without an
 //!   `External id`, it belongs to the innermost operator that contains the call on its lane.

@@ -9,7 +9,7 @@
 //! 5. An end without an open begin is kept and marked incomplete.
 //! 6. A begin without an end lasts to the last `B` or `E` of its track, marked incomplete.
 //!
-//! Asynchronous events (`b`/`e`, `S`/`F`) and flows pair by their [`ids`]; see [`asyncs`] and [`flows`].
+//! Asynchronous events (`b`/`e`, `S`/`F`) and flows pair by their ids; see `ids`, `asyncs` and `flows`.
 
 mod asyncs;
 mod flows;
@@ -65,7 +65,10 @@ pub(crate) fn pair_spans(table: &mut Table, diagnostics: &mut Diagnostics) -> Sp
                 marks[track].push(row);
             }
             b'B' | b'E' => pairs.incomplete.push(row),
-            b'b' | b'e' | b'S' | b'F' => asyncs.push(row),
+            b'b' | b'e' | b'S' | b'F' => {
+                table.set_dur(row, time::NONE);
+                asyncs.push(row);
+            }
             b's' | b't' | b'f' => flows.push(row),
             _ => {}
         }

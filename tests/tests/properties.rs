@@ -22,7 +22,7 @@ use kinetoscope_core::write::repair::Repairer;
 use kinetoscope_tests::dump;
 use proptest::prelude::*;
 use random_events::{events, mark, span, text};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 fn read(bytes: &[u8]) -> Result<Trace, Error> {
@@ -157,18 +157,42 @@ proptest! {
         }
     }
 
-    /// Reference implementation of the links: the first runtime call with the same correlation id.
+    /// Reference implementation of the links: the latest runtime call with the same correlation id that begins before the work and has
+    /// its external id, if one has, else the earliest. `definition` has several processes and calls within others.
     #[test]
     fn launches_are_found_by_correlation_id(events in events()) {
         let trace = read(text(&events).as_bytes()).expect("a trace");
         for (row, event) in trace.table.rows().zip(&events) {
             let is_device = event["cat"] == "kernel" || event["cat"] == "gpu_memcpy";
-            let id = &event["args"]["correlation"];
-            let naive = events.iter().position(|call| {
-                call["cat"] == "cuda_runtime" && &call["args"]["correlation"] == id && *id != json!(0)
-            });
+            let id = |event: &Value, key: &str| event["args"][key].as_i64().filter(|&id| id != 0);
+            let correlation = id(event, "correlation");
+            let is_call = |call: &Value| {
+                is_device && call["cat"] == "cuda_runtime" && correlation.is_some()
+                    && id(call, "correlation") == correlation
+            };
+            let calls: Vec<usize> = (0..events.len()).filter(|&at| is_call(&events[at])).collect();
             let ours = trace.links.launch(row).map(Row::index);
-            prop_assert_eq!(ours, naive.filter(|_| is_device));
+            prop_assert_eq!(ours.is_some(), !calls.is_empty());
+            let external = id(event, "External id");
+            let named: Vec<usize> =
+                calls.iter().copied().filter(|&at| external.is_some() && id(&events[at], "External id") == external).collect();
+            let is_inside = |inner: usize| {
+                let time = |at: usize| (events[at]["ts"].as_i64(), events[at]["dur"].as_i64());
+                let within = |outer: usize| {
+                    let ((begin, dur), (from, length)) = (time(inner), time(outer));
+                    events[outer]["tid"] == events[inner]["tid"] && from <= begin
+                        && begin.zip(dur).map(|(a, b)| a + b) <= from.zip(length).map(|(a, b)| a + b)
+                };
+                calls.iter().any(|&outer| outer != inner && within(outer))
+            };
+            // Calls within others are left out, which changes which of them have the external id.
+            if !calls.iter().any(|&at| is_inside(at)) {
+                let of = if named.is_empty() { &calls } else { &named };
+                let begin = |at: &usize| (events[*at]["ts"].as_i64(), *at);
+                let before = of.iter().filter(|at| events[**at]["ts"].as_i64() <= event["ts"].as_i64());
+                let naive = before.max_by_key(|at| begin(at)).or_else(|| of.iter().min_by_key(|at| begin(at)));
+                prop_assert_eq!(ours, naive.copied());
+            }
         }
     }
 

@@ -12,6 +12,7 @@ use crate::table::fields::Value;
 use crate::table::layout::Place;
 use crate::time::{self, Parsed, parse_nanos};
 use alloc::format;
+use alloc::string::String;
 use core::ops::Range;
 
 /// Nanoseconds between 1970 and the years 2000 and 2100.
@@ -82,7 +83,7 @@ fn convert(table: &mut Table, start: NameId, diagnostics: &mut Diagnostics) {
         table.set_dur(row, ns.min(time::LONGEST));
     }
     table.remove_fields(&[START, DURATION]);
-    let (offset, example) = found.map_or((None, Default::default()), |f| (f.first_offset, f.example));
+    let (offset, example) = found.map_or((None, String::new()), |f| (f.first_offset, f.example));
     diagnostics.record_many(Code::Nanoseconds, count, offset, example.as_bytes());
     diagnostics.record_many(Code::TimeRounded, rounded, None, b"");
     diagnostics.record_many(Code::TimeOutOfRange, far, None, b"");

@@ -14,7 +14,7 @@ use crate::table::events::{Row, Table};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The most processes whose calls are told apart. It limits the size of the table of processes and devices.
+/// The most processes whose calls are distinguished. It limits the size of the table of processes and devices.
 const MOST_PROCESSES: usize = 256;
 
 /// Less than the share of 1 / `FEW` of the work of a device is no evidence: calls may be missing.
@@ -221,8 +221,10 @@ impl Evidence {
 /// The processes that have an id, each with the time of its earliest call.
 fn earliest_calls(table: &Table, sources: &ById, processes: &[u32], id: i64) -> Vec<(u32, i64)> {
     let range = sources.range(id);
-    let mut calls: Vec<(u32, i64)> =
-        range.map(|at| (processes[at], table.ts(sources.0[at].1))).filter(|call| call.1 != i64::MIN).collect();
+    let mut calls: Vec<(u32, i64)> = range
+        .map(|at| (processes[at], table.ts(sources.0[at].1)))
+        .filter(|call| call.1 != i64::MIN)
+        .collect();
     sort_by_key(&mut calls, |&(process, begin)| (i64::from(process), begin));
     calls.dedup_by_key(|call| call.0);
     calls

@@ -110,14 +110,13 @@ impl<'a> Group<'a> {
     }
 
     fn resolve(&self, processes: &Processes, work: &[(i64, Row)], repeated: &mut Repeated) {
-        let choices: Vec<Choice> =
-            work.iter().filter_map(|&(_, row)| self.choose(processes, row)).collect();
+        let choices: Vec<Choice> = work.iter().filter_map(|&(_, row)| self.choose(processes, row)).collect();
         let mut used: Vec<Row> = choices.iter().map(|choice| choice.source).collect();
         sort_by_key(&mut used, |&row| (i64::from(row), 0));
         let unused = self.without(&used);
         for choice in choices {
             repeated.chosen.push((choice.work, choice.source));
-            if choice.guessed || unused.has_rival(&choice, &used) {
+            if choice.guessed || unused.has_alternative(&choice, &used) {
                 repeated.undecided.push(choice.work);
             }
         }
@@ -170,7 +169,7 @@ impl<'a> Group<'a> {
     }
 
     /// Whether one of these events, which have no work, is as likely as the chosen one.
-    fn has_rival(&self, choice: &Choice, used: &[Row]) -> bool {
+    fn has_alternative(&self, choice: &Choice, used: &[Row]) -> bool {
         let times = used.partition_point(|&row| row <= choice.source)
             - used.partition_point(|&row| row < choice.source);
         let own = self.table.track(choice.source).pid;
@@ -192,9 +191,8 @@ fn outermost(table: &Table, events: &[(i64, Row)]) -> Vec<Row> {
     rows.sort_by_key(|&row| (table.track_id(row), table.ts(row), core::cmp::Reverse(table.end(row)), row));
     let mut kept: Vec<Row> = vec![];
     for row in rows {
-        let within = |last: Row| {
-            table.track_id(last) == table.track_id(row) && table.end(row) <= table.end(last)
-        };
+        let within =
+            |last: Row| table.track_id(last) == table.track_id(row) && table.end(row) <= table.end(last);
         if !kept.last().is_some_and(|&last| within(last)) {
             kept.push(row);
         }

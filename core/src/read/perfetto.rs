@@ -134,6 +134,8 @@ pub(crate) struct Perfetto {
     packets: u64,
     /// The first bytes.
     head: Vec<u8>,
+    /// Whether a packet had a time or a sequence. Messages of other formats have no such fields.
+    is_proven: bool,
     in_damage: bool,
     sequences: Keyed<Sequence>,
     clocks: Clocks,
@@ -248,6 +250,7 @@ impl Perfetto {
     }
 
     fn packet_of(&mut self, packet: &Packet<'_>, sequence: &mut Sequence) -> Result<(), Damaged> {
+        self.is_proven |= packet.timestamp.is_some() || packet.sequence != 0;
         if packet.clears_state {
             *sequence = Sequence::default();
         }
@@ -346,14 +349,13 @@ impl Perfetto {
     /// Ends the input and returns the table and the diagnostics.
     ///
     /// # Errors
-    /// Returns [`Error::NotATrace`] if there is no event. Other protobuf formats begin with the same bytes.
+    /// Returns [`Error::NotATrace`] if nothing shows that this is a Perfetto trace. Other protobuf formats begin with the same bytes.
     pub(crate) fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
         self.advance(true);
         core::mem::take(&mut self.slices).close(&mut self.table, &mut self.diagnostics);
-        let has_events = self.table.rows().any(|row| self.table.ph(row) != b'M');
         if self.places.are_known() {
             self.places.apply(&mut self.table);
-        } else if !has_events && !self.is_full {
+        } else if self.table.is_empty() && !self.is_proven {
             return Err(sniff::protobuf(&self.head));
         } else {
             let metadata = &mut self.table.metadata;

@@ -37,14 +37,14 @@ pub(super) fn binary(head: &[u8]) -> Error {
     }
 }
 
-/// The error for a protobuf without the events of a Perfetto trace. `head` is its first bytes.
+/// The error for a protobuf without the packets of a Perfetto trace. `head` is its first bytes.
 pub(super) fn protobuf(head: &[u8]) -> Error {
     // The name of the first plane of an XSpace.
     const PLANES: [&[u8]; 3] = [b"/host:", b"/device:", b"Task Environment"];
     if PLANES.iter().any(|name| head.windows(name.len()).any(|part| part == *name)) {
         return refusal("an XSpace profile (.xplane.pb)", "pass the .trace.json.gz of the same folder");
     }
-    refusal("a protobuf without track events or GPU work of Perfetto", "")
+    refusal("a protobuf that is not a Perfetto trace", "")
 }
 
 fn is_tar(head: &[u8]) -> bool {

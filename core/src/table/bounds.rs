@@ -36,7 +36,7 @@ pub(crate) const DURATION: &str = "dur";
 /// Whether a start is within its range, or there is none.
 #[inline]
 pub(crate) fn is_start(ns: i64) -> bool {
-    ns == time::NONE || (time::EARLIEST <= ns && ns <= time::LATEST)
+    ns == time::NONE || (time::EARLIEST..=time::LATEST).contains(&ns)
 }
 
 /// Leaves out every start that is out of range, and shortens durations that are. If all durations together still exceed [`MOST_NS`], those that are longer than an

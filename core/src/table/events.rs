@@ -8,7 +8,7 @@
 
 use super::column::Column;
 use super::fields::{Fields, Value, read};
-use super::layout::{Field, Key, Layout, LayoutId, Layouts, NodeId, Place};
+use super::layout::{Field, Key, Layout, LayoutId, Layouts, NodeId, Place, is_begin};
 use super::metadata::Metadata;
 use super::tracks::{Track, TrackId, Tracks};
 use crate::handle::{handle, run};
@@ -272,7 +272,7 @@ impl Table {
     pub fn is_span(&self, row: Row) -> bool {
         self.dur(row) != time::NONE
             && self.ts(row) != time::NONE
-            && matches!(self.ph(row), b'X' | b'B' | b'b' | b'S')
+            && (self.ph(row) == b'X' || is_begin(self.ph(row)))
     }
 
     /// Sorts events by start and then by descending end. The sort is stable.

@@ -163,6 +163,12 @@ pub(crate) fn is_phase(ph: u8) -> bool {
     ph.is_ascii_alphanumeric() || matches!(ph, b'(' | b')')
 }
 
+/// Whether events of this phase begin spans that other events end. Their durations follow from pairing.
+#[inline]
+pub(crate) fn is_begin(ph: u8) -> bool {
+    matches!(ph, b'B' | b'b' | b'S')
+}
+
 /// The phase, category and fields that events of a layout have in common.
 #[derive(Clone, Debug)]
 pub struct Layout {

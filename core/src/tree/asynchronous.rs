@@ -89,7 +89,7 @@ impl Lanes {
                 tree.parents.push(parent.map(|parent| Position::new(start + parent)));
             }
             let (start, end) = (start as u32, tree.rows.len() as u32);
-            tree.lanes.push(Lane { track, extra, start, end, depth });
+            tree.lanes.push(Lane { track, extra, depth, start, end });
         }
     }
 }

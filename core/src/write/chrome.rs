@@ -9,7 +9,7 @@ use crate::table::bounds::{DURATION, START};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
-use crate::table::layout::{Field, Place};
+use crate::table::layout::{Field, Place, is_begin};
 use crate::table::metadata::Source;
 use crate::table::tracks::Track;
 use crate::time;
@@ -201,7 +201,7 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         let start = start.map_or(time::NONE, |ns| self.rewrite.start(ns).unwrap_or(ns));
         let far: Vec<&str> = far_times(table, row).collect();
         for (key, ns) in [(START, start), (DURATION, table.dur(row))] {
-            if ns != time::NONE && (key == START || !matches!(ph, b'B' | b'b' | b'S')) && !far.contains(&key) {
+            if ns != time::NONE && (key == START || !is_begin(ph)) && !far.contains(&key) {
                 let mut text = String::new();
                 time::write_micros(&mut text, ns);
                 members.member(key, &text)?;

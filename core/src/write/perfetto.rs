@@ -16,7 +16,7 @@ mod tracks;
 use crate::read::perfetto::extension::{self, header, packet as extended};
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
-use crate::table::layout::{Field, Place};
+use crate::table::layout::{Field, Place, is_begin};
 use crate::time;
 use crate::trace::Trace;
 use crate::tree::Position;
@@ -271,7 +271,7 @@ impl PerfettoWriter {
         let names = &table.names;
         let (ph, dur) = (table.ph(row), table.dur(row));
         number(out, extension::row::INDEX, row.index() as u64);
-        if dur != time::NONE && ph != b'B' {
+        if dur != time::NONE && !is_begin(ph) {
             signed(out, extension::row::DURATION, dur);
         }
         if ph != b'X' {

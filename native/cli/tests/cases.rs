@@ -43,14 +43,14 @@ fn two_processes_with_the_same_ids_keep_their_kernels() {
     let launches = rows(&["launches", &trace]);
     let delays: Vec<i64> = launches.iter().map(|row| row["delay_mean_ns"].as_i64().unwrap_or(-1)).collect();
     assert_eq!(delays, [20_000, 20_000]);
-    let kernels = column(&rows(&["kernels", "--by", "operator", &trace]), "total_ns");
+    let kernels = column(&rows(&["kernels", "--by", "operator", &trace]), "sum_ns");
     assert_eq!(kernels, [("aten::add".into(), 300_000), ("aten::mm".into(), 100_000)]);
     assert_eq!(code(&["--strict", &trace]), Some(0));
 }
 
 #[test]
 fn a_link_that_nothing_decides_is_a_loss() {
-    let trace = data("malformed/correlation_that_nothing_tells_apart.json");
+    let trace = data("malformed/correlation_of_undecided_calls.json");
     assert_eq!(code(&["--strict", &trace]), Some(3));
     let check = rows(&["check", &trace]);
     let lost: Vec<&Value> = check.iter().filter(|row| row["kind"] == "lost").collect();
@@ -92,7 +92,8 @@ fn asynchronous_spans_are_spans_where_no_others_are() {
     let expected = [("llm.call".into(), 1_497_000_000), ("agent.run".into(), 1_000_000_000)];
     assert_eq!(column(&names, "total_ns"), expected);
     assert_eq!(column(&names, "count"), [("llm.call".into(), 2), ("agent.run".into(), 1)]);
-    let folded = String::from_utf8(kinetoscope(&["export", "folded", "--lanes", &trace]).stdout).expect("UTF-8");
+    let folded =
+        String::from_utf8(kinetoscope(&["export", "folded", "--lanes", &trace]).stdout).expect("UTF-8");
     assert!(folded.contains(";agent.run;llm.call 899000\n"), "{folded}");
 }
 
@@ -121,7 +122,7 @@ fn an_xspace_is_refused_by_name() {
 #[test]
 fn traces_of_before_kineto_have_operators_and_device_work() {
     let ops = rows(&["kernels", "--by", "operator", &data("healthy/before_kineto.json")]);
-    assert_eq!(column(&ops, "total_ns"), [("add".into(), 134_176), ("mul".into(), 49_686)]);
+    assert_eq!(column(&ops, "sum_ns"), [("add".into(), 134_176), ("mul".into(), 49_686)]);
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn a_dash_as_output_is_standard_output() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kinetoscope"));
         command.args(arguments).current_dir(folder.path()).output().expect("a process").stdout
     };
-    for command in ["names", "summary", "slice", "outline"] {
+    for command in ["names", "summary", "repair", "outline"] {
         let direct = run(&[command, &trace]);
         assert!(!direct.is_empty());
         assert!(run(&[command, &trace, "-o", "-"]) == direct, "{command}");

@@ -68,11 +68,8 @@ fn resolve(group: &[&Event], work: &[&Event], owners: &Owners, launches: &mut La
         let of_owners: Vec<&Event> =
             outer.iter().copied().filter(|call| owners.of(work.pid).contains(&call.pid)).collect();
         let left = if of_owners.is_empty() { outer.clone() } else { of_owners };
-        let named: Vec<&Event> = left
-            .iter()
-            .copied()
-            .filter(|call| work.external > 0 && call.external == work.external)
-            .collect();
+        let named: Vec<&Event> =
+            left.iter().copied().filter(|call| work.external > 0 && call.external == work.external).collect();
         if named.is_empty() { left } else { named }
     };
     let choose = |work: &Event| {
@@ -87,11 +84,11 @@ fn resolve(group: &[&Event], work: &[&Event], owners: &Owners, launches: &mut La
         launches.chosen.push((work.row, call));
         let times = chosen.iter().filter(|&&other| other == call).count();
         let own = outer.iter().find(|other| other.row == call).expect("a call").pid;
-        let is_rival = |other: &&Event| {
+        let is_alternative = |other: &&Event| {
             other.begin <= work.begin && !chosen.contains(&other.row) && (times > 1 || other.pid != own)
         };
         let guessed = owners.guessed.contains(&work.pid) && pids.len() > 1;
-        launches.undecided += u64::from(guessed || candidates(work).iter().any(is_rival));
+        launches.undecided += u64::from(guessed || candidates(work).iter().any(is_alternative));
     }
 }
 
@@ -192,12 +189,7 @@ fn likely(calls: &[Event], work: &[Event], device: u64, processes: &[u64]) -> Ve
 }
 
 /// Devices with processes, and whether the file has them one after the other.
-fn assigned(
-    calls: &[Event],
-    work: &[Event],
-    devices: &[u64],
-    processes: &[u64],
-) -> (Vec<(u64, u64)>, bool) {
+fn assigned(calls: &[Event], work: &[Event], devices: &[u64], processes: &[u64]) -> (Vec<(u64, u64)>, bool) {
     let pairs = |key: &dyn Fn(&Event) -> u64| -> Vec<(u64, u64)> {
         let sorted = |events: &[Event], pids: &[u64]| {
             let first = |pid: u64| {

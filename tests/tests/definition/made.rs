@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// A generator of random numbers (SplitMix64).
+/// A generator of random numbers (`SplitMix64`).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

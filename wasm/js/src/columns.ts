@@ -40,7 +40,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "top_idle", title: "", kind: "json", about: "The longest idle gaps of the devices." },
     { key: "top_tracks", title: "", kind: "json", about: "Tracks by time, for traces without operators." },
     { key: "findings", title: "", kind: "json", about: "The findings: what saves most first." },
-    { key: "lost", title: "Lost", kind: "int", about: "The number of parts of the file that could not be read." },
+    { key: "lost", title: "Lost", kind: "int", about: "The number of parts of the trace that were lost or are uncertain." },
   ],
   ops: [
     { key: "name", title: "Name", kind: "text", about: "The name of the operator or kernel; ProfilerStep#N is grouped as ProfilerStep*." },

@@ -47,19 +47,23 @@ export type DiagnosticCode =
   | "negative_duration"
   | "time_rounded"
   | "time_adjusted"
-  | "time_clamped"
+  | "time_out_of_range"
+  | "unlikely_unit"
+  | "nanoseconds"
   | "duration_shortened"
   | "size_clamped"
   | "unmatched_begin"
   | "unmatched_end"
   | "mismatched_end"
   | "unmatched_async"
+  | "ambiguous_async"
   | "unmatched_flow"
   | "overlapping_spans"
   | "not_recorded"
   | "kernel_without_launch"
   | "launch_without_kernel"
-  | "ambiguous_correlation"
+  | "repeated_id"
+  | "ambiguous_link"
   | "negative_correlation"
   | "no_forward_thread"
   | "no_start_record"
@@ -224,6 +228,7 @@ export type RunNote =
   | "assumed_rank"
   | "another_run"
   | "mixed_schema"
+  | "distant_clock"
   | "missing_calls"
   | "skewed_start"
   | "calls_left_out";
@@ -796,7 +801,7 @@ export interface SummaryRow {
   top_tracks: TopTrack[];
   /** The findings: what saves most first. */
   findings: Finding[];
-  /** The number of parts of the file that could not be read. */
+  /** The number of parts of the trace that were lost or are uncertain. */
   lost: number;
 }
 

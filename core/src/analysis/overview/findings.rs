@@ -200,12 +200,16 @@ fn data_quality(out: &mut Vec<Finding>, trace: &Trace) {
     let lost = trace.diagnostics.findings().iter().filter(|f| f.code.severity() == Severity::Lost);
     for finding in lost {
         let message = format!("{} ×{}: {}", finding.code.as_str(), finding.count, finding.code.description());
-        push(FindingCode::TraceIncomplete, message, "the numbers leave out or guess these parts; see `check`");
+        push(
+            FindingCode::TraceIncomplete,
+            message,
+            "the numbers leave out or guess these parts; see `check`",
+        );
     }
     let overlapping = trace.diagnostics.count(Code::OverlappingSpans);
     if overlapping * 20 > trace.tree.len() as u64 {
-        let (noun, verb) = if overlapping == 1 { ("span", "overlaps") } else { ("spans", "overlap") };
-        let message = format!("{overlapping} {noun} {verb} others of their track without nesting");
+        let (noun, predicate) = if overlapping == 1 { ("span", "overlaps") } else { ("spans", "overlap") };
+        let message = format!("{overlapping} {noun} {predicate} others of their track without nesting");
         let advice = "self times of such tracks are computed in separate lanes";
         push(FindingCode::OverlappingSpans, message, advice);
     }
