@@ -15,7 +15,7 @@
 use super::ById;
 use super::processes::Processes;
 use crate::names::NameId;
-use crate::order::sort_by_key;
+use crate::order::{descending, sort_by_key};
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::time;
@@ -101,9 +101,11 @@ impl<'a> Group<'a> {
             row,
         };
         let mut by_process: Vec<Source> = outermost(table, events).into_iter().map(source).collect();
-        by_process.sort_by_key(|source| (source.by_process(), source.row));
+        // The sort is stable, so that later keys are sorted first.
+        sort_by_key(&mut by_process, |source| (i64::from(source.row), 0));
+        sort_by_key(&mut by_process, Source::by_process);
         let mut by_external = by_process.clone();
-        by_external.sort_by_key(Source::by_external);
+        sort_by_key(&mut by_external, |source| (i64::from(source.pid.0), source.external));
         let mut pids: Vec<NameId> = by_process.iter().map(|source| source.pid).collect();
         pids.dedup();
         Group { table, by_external, by_process, pids }
@@ -188,7 +190,9 @@ fn external(table: &Table, row: Row) -> Option<i64> {
 fn outermost(table: &Table, events: &[(i64, Row)]) -> Vec<Row> {
     let mut rows: Vec<Row> =
         events.iter().map(|&(_, row)| row).filter(|&row| table.ts(row) != time::NONE).collect();
-    rows.sort_by_key(|&row| (table.track_id(row), table.ts(row), core::cmp::Reverse(table.end(row)), row));
+    sort_by_key(&mut rows, |&row| (i64::from(row), 0));
+    sort_by_key(&mut rows, |&row| (table.ts(row), descending(table.end(row))));
+    sort_by_key(&mut rows, |&row| (i64::from(table.track_id(row).0), 0));
     let mut kept: Vec<Row> = vec![];
     for row in rows {
         let within =
