@@ -14,8 +14,10 @@ use crate::table::events::{Row, Table};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The most processes whose calls are distinguished. It limits the size of the table of processes and devices.
+/// The most processes and devices that are distinguished. They limit the size of the table of both. Beyond them, links between
+/// processes are guesses.
 const MOST_PROCESSES: usize = 256;
+const MOST_DEVICES: usize = 2048;
 
 /// Less than the share of 1 / `FEW` of the work of a device is no evidence: calls may be missing.
 const FEW: u64 = 20;
@@ -112,6 +114,10 @@ impl Evidence {
                 earliest = earliest_calls(table, sources, &processes, id);
             }
             evidence.add(table, row, &earliest);
+            if evidence.work.len() > MOST_DEVICES {
+                evidence.processes.clear();
+                break;
+            }
         }
         evidence
     }
