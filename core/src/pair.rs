@@ -83,15 +83,17 @@ pub(crate) fn pair_spans(table: &mut Table, diagnostics: &mut Diagnostics) -> Sp
 
 /// Gives the begins of asynchronous spans durations, if the trace has no other spans. Returns the begins, each with the number of its id.
 pub(crate) fn durations_of_asyncs(table: &mut Table, pairs: &Pairs) -> Vec<(Row, u32)> {
+    let has_time = |pair: &&(Row, Row)| table.ts(pair.0) != time::NONE;
+    let timed: Vec<(Row, Row)> = pairs.asyncs.iter().filter(has_time).copied().collect();
     let numbers = {
         let (mut ids, mut index) = (Ids::new(table), Index::default());
         let mut number = |begin| {
             let next = index.len() as u32;
             Some((begin, index.of(ids.of(begin)?, next)))
         };
-        pairs.asyncs.iter().filter_map(|&(begin, _)| number(begin)).collect()
+        timed.iter().filter_map(|&(begin, _)| number(begin)).collect()
     };
-    for &(begin, end) in &pairs.asyncs {
+    for (begin, end) in timed {
         table.set_dur(begin, table.ts(end).saturating_sub(table.ts(begin)).max(0));
     }
     numbers
