@@ -399,6 +399,10 @@ impl Reader {
             None => Progress::More(at),
             Some(b'{' | b'[') if Reader::waits(buf, at, finished) => Progress::More(at),
             Some(b'{') if !self.found_events && find_event(buf, at) == Found::Event(at) => {
+                // A first event that is damaged was read as members of the document.
+                if self.table.metadata.text("ph").is_some() {
+                    self.diagnostics.record(Code::DamagedEvent, Some(0), b"");
+                }
                 self.begin_lines();
                 Progress::To(at)
             }

@@ -30,12 +30,14 @@ impl Reader {
         Progress::To(at + 1)
     }
 
-    /// Whether an object has a phase. It is read into a table of its own, because it may be the complete document.
+    /// Whether an object has a phase and no array of events. It is read into a table of its own, because it may be the complete
+    /// document.
     fn is_event(&self, buf: &[u8], at: usize) -> Result<bool, Stop> {
         let mut table = Table::default();
         let mut events = EventReader::new(self.limits, &mut table);
         let end = events.read(&mut table, buf, at)?;
-        Ok(events.ph() != 0 && end - at <= self.limits.event_bytes)
+        let has_events = table.names.find("traceEvents").is_some();
+        Ok(events.ph() != 0 && !has_events && end - at <= self.limits.event_bytes)
     }
 
     pub(super) fn begin_lines(&mut self) {
