@@ -43,7 +43,7 @@ pub(crate) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// The unit that a number looks like if it is a time of our days.
+/// The unit in which a number is a time between 2000 and 2100.
 fn unit(number: i64) -> Option<&'static str> {
     let units = [
         (NANOSECONDS, "nanoseconds since 1970"),

@@ -226,7 +226,7 @@ fn ranks_of(summaries: &[Summary]) -> Vec<i64> {
 }
 
 /// Whether each summary is of another run. Recordings at about the same time are one cycle. The cycle with the most ranks
-/// belongs to the run, and so does each of which at least half of the ranks are in that one.
+/// belongs to the run, and so does each cycle that has at least half of its ranks in common with it.
 fn of_another_run(ranked: &[(i64, Summary)]) -> Vec<bool> {
     /// The gap between cycles, in ns: more than the clocks of machines differ by.
     const GAP: i64 = 10_000_000_000;
