@@ -1,6 +1,7 @@
 //! `export parquet` and `export arrow`.
 
 use super::ranks::Ranks;
+use crate::args;
 use crate::destinations::Inputs;
 use crate::failure::{Failure, report};
 use clap::ArgMatches;
@@ -11,7 +12,7 @@ use kinetoscope_tables::arrow::TableStream;
 use kinetoscope_tables::dataset::{Dataset, Written};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(super) fn export(form: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let ranks = Ranks::of(matches)?;
