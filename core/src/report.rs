@@ -2,6 +2,7 @@
 
 pub mod document;
 pub mod profile;
+pub mod sort_by;
 pub mod summary_text;
 pub mod table_options;
 pub mod torch_table;

@@ -27,6 +27,10 @@ pub struct Rules {
     pub links_by_external_id: bool,
     /// Whether memory is attributed by times in microseconds that are rounded to `f64`, in steps of 256 ns.
     pub rounds_memory_times: bool,
+    /// Whether ranges that were open when the recording ended, outside of all ranges that ended, are function events.
+    pub keeps_open_ranges: bool,
+    /// Whether lists of events are written in ASCII, with escaped names.
+    pub writes_ascii: bool,
 }
 
 /// The first version whose rules are known.
@@ -37,29 +41,33 @@ const OLDEST: Rules = Rules {
     python_rows: false,
     links_by_external_id: false,
     rounds_memory_times: false,
+    keeps_open_ranges: false,
+    writes_ascii: false,
 };
 
 const SINCE_2_4: Rules =
-    Rules { versions: "2.4 and 2.5", since: (2, 4), rounds_memory_times: true, ..OLDEST };
+    Rules { versions: "2.4 to 2.10", since: (2, 4), rounds_memory_times: true, ..OLDEST };
 
-const SINCE_2_6: Rules =
-    Rules { versions: "2.6 to 2.11", since: (2, 6), rounds_memory_times: false, ..SINCE_2_4 };
+const SINCE_2_11: Rules =
+    Rules { versions: "2.11", since: (2, 11), rounds_memory_times: false, ..SINCE_2_4 };
 
 const SINCE_2_12: Rules = Rules {
     versions: "2.12 and 2.13",
     since: (2, 12),
     python_functions: true,
     python_rows: true,
-    ..SINCE_2_6
+    keeps_open_ranges: true,
+    ..SINCE_2_11
 };
 
-const SINCE_2_14: Rules = Rules { versions: "2.14", since: (2, 14), python_rows: false, ..SINCE_2_12 };
+const SINCE_2_14: Rules =
+    Rules { versions: "2.14", since: (2, 14), python_rows: false, writes_ascii: true, ..SINCE_2_12 };
 
 const SINCE_2_15: Rules =
     Rules { versions: "2.15 and later", since: (2, 15), links_by_external_id: true, ..SINCE_2_14 };
 
 /// The rules of every version, the oldest first.
-const RULES: [&Rules; 6] = [&OLDEST, &SINCE_2_4, &SINCE_2_6, &SINCE_2_12, &SINCE_2_14, &SINCE_2_15];
+const RULES: [&Rules; 6] = [&OLDEST, &SINCE_2_4, &SINCE_2_11, &SINCE_2_12, &SINCE_2_14, &SINCE_2_15];
 
 impl Rules {
     /// The id of an operator of a profiling result, if device work that is linked to it belongs to the operator.
@@ -86,6 +94,17 @@ impl Rules {
         }
     }
 
+    /// Returns which other versions could have written a trace with these rules. 2.11 writes the same files as 2.6 to
+    /// 2.10.
+    pub(crate) fn doubt(&self, table: &Table) -> Option<&'static str> {
+        let is_doubtful = self.since == SINCE_2_11.since
+            && table.metadata.source == Source::Chrome
+            && table.metadata.text("recorder").is_none();
+        is_doubtful.then_some(
+            "the file does not show whether 2.11 or one of 2.6 to 2.10 wrote it; --torch-version 2.10 uses the other rules",
+        )
+    }
+
     /// Returns the rules of the version that wrote a trace, as far as the trace shows it.
     pub(crate) fn of_trace(table: &Table) -> &'static Rules {
         match table.metadata.source {
@@ -100,7 +119,7 @@ impl Rules {
 fn of_results(table: &Table) -> &'static Rules {
     let key = table.names.find("external_id");
     let has_key = |layout: &Layout| layout.fields.iter().any(|field| Some(field.key) == key);
-    if table.layouts.all().iter().any(has_key) { &SINCE_2_15 } else { &SINCE_2_6 }
+    if table.layouts.all().iter().any(has_key) { &SINCE_2_15 } else { &SINCE_2_11 }
 }
 
 /// 2.4 began to write `baseTimeNanoseconds`, after the events; later versions write it before them.
@@ -113,7 +132,7 @@ fn of_chrome(table: &Table) -> &'static Rules {
     }
     // The recorder of this project writes modules as Python functions, and no rows would show their time.
     if metadata.text("recorder").is_some() {
-        return &SINCE_2_6;
+        return &SINCE_2_11;
     }
     let calls = || table.layouts.all().iter().filter(|layout| layout.category == Category::PythonFunction);
     if calls().any(|layout| layout.find(Key::CallFrom).is_some()) {
@@ -126,7 +145,7 @@ fn of_chrome(table: &Table) -> &'static Rules {
     } else if metadata.is_trailing("baseTimeNanoseconds") {
         &SINCE_2_4
     } else {
-        &SINCE_2_6
+        &SINCE_2_11
     }
 }
 
@@ -166,8 +185,9 @@ mod tests {
     fn versions_have_the_last_rules_that_began_before_them() {
         let of = |version| Rules::of_version(version).map(|rules| rules.versions);
         assert_eq!(of("1.13.1"), Ok("2.3 and earlier"));
-        assert_eq!(of("2.5.1"), Ok("2.4 and 2.5"));
-        assert_eq!(of("2.11"), Ok("2.6 to 2.11"));
+        assert_eq!(of("2.5.1"), Ok("2.4 to 2.10"));
+        assert_eq!(of("2.10.0"), Ok("2.4 to 2.10"));
+        assert_eq!(of("2.11"), Ok("2.11"));
         assert_eq!(of("2.13.0+cu130"), Ok("2.12 and 2.13"));
         assert_eq!(of("2.14"), Ok("2.14"));
         assert_eq!(of("3.0"), Ok("2.15 and later"));

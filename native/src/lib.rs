@@ -200,7 +200,8 @@ pub use {
     files::{InputError, open},
     kinetoscope_core::analysis::torch::averages::{Average, GroupBy},
     kinetoscope_core::analysis::torch::stacks::Metric,
-    kinetoscope_core::report::table_options::{SortBy, TableOptions},
+    kinetoscope_core::report::sort_by::SortBy,
+    kinetoscope_core::report::table_options::TableOptions,
     kinetoscope_core::trace::Trace,
 };
 

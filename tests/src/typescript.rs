@@ -9,7 +9,7 @@ use kinetoscope_core::history::trend;
 use kinetoscope_core::outline;
 use kinetoscope_core::queries::options::{Opt, Takes, camel_case};
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, QUERIES, Query};
-use kinetoscope_core::report::table_options::SortBy;
+use kinetoscope_core::report::sort_by::SortBy;
 use kinetoscope_core::rows::{CellType, Column, Record, Shape, Variant};
 use kinetoscope_core::words::Vocabulary;
 use std::fmt::Write;

@@ -13,7 +13,8 @@ use crate::analysis::tasks::task_rows::TasksBy;
 use crate::analysis::timeline::samples::{SampleFilter, SamplesBy};
 use crate::analysis::torch::averages::GroupBy;
 use crate::error::Error;
-use crate::report::table_options::{SortBy, TableOptions};
+use crate::report::sort_by::SortBy;
+use crate::report::table_options::TableOptions;
 use crate::units::TimeUnit;
 use crate::words::words;
 use alloc::format;
@@ -103,7 +104,7 @@ const SORT_BY: Opt = Opt::new(
     "sort-by",
     "NAME",
     Takes::SortBy,
-    "Sort by this column of PyTorch's table, such as `self_cpu_time_total` [default: order of first occurrence]",
+    "Sort by this attribute of the rows of PyTorch's table, such as `self_cpu_time_total` [default: order of first occurrence]",
 );
 const OPS_ROW_LIMIT: Opt = ROW_LIMIT.or(Fallback::InTable(TableOptions::ROW_LIMIT, "all"));
 const GROUP_BY: Opt = Opt::new(

@@ -31,6 +31,7 @@ use crate::report::summary_text;
 use crate::rows::Rows;
 use crate::trace::Trace;
 use crate::words::help;
+use alloc::format;
 use alloc::string::String;
 use core::fmt::Write;
 
@@ -451,6 +452,10 @@ fn ops(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
     }
     if options.rows == RowsOf::Total && options.table.top_level_events_only {
         return Err(Error::BadOption("top-level-only: a total is of all events".into()));
+    }
+    if let Some(by) = options.table.sort_by.filter(|by| by.is_of_events() && options.rows != RowsOf::Events) {
+        let message = format!("sort-by: only events have the attribute {}; add --rows events", by.as_str());
+        return Err(Error::BadOption(message));
     }
     if request.for_reading {
         return Ok(page(analyses::ops_table(trace, &options)));

@@ -2,7 +2,7 @@
 
 use super::takes::Takes;
 use crate::analysis::torch::averages::GroupBy;
-use crate::report::table_options::SortBy;
+use crate::report::sort_by::SortBy;
 use crate::time;
 use alloc::borrow::ToOwned;
 use alloc::format;

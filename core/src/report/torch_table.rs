@@ -7,7 +7,6 @@ use super::table_options::TableOptions;
 use crate::analysis::torch::averages::Average;
 use crate::analysis::torch::device_type::DeviceType;
 use crate::analysis::torch::function_events::FunctionEvents;
-use crate::order::{descending, of_float, sort_by_key};
 use crate::units;
 use alloc::borrow::Cow;
 use alloc::format;
@@ -42,7 +41,7 @@ impl Recorded {
 pub fn select<'a>(rows: &'a [Average], options: &TableOptions) -> (Cow<'a, [Average]>, Vec<usize>) {
     let mut rows = Cow::Borrowed(rows);
     if let Some(by) = options.sort_by {
-        sort_by_key(rows.to_mut(), |row| (descending(of_float(by.value(row))), 0));
+        by.sort(rows.to_mut());
     }
     let limit = options.row_limit.unwrap_or(usize::MAX);
     let shown = (0..rows.len()).filter(|&i| !(options.top_level_events_only && rows[i].has_parent));

@@ -99,6 +99,7 @@ known_keys! {
     PythonId "Python id";
     CallFrom "CallFrom";
     RecordFunctionId "Record function id";
+    Finished "finished";
     ModuleHierarchy "Module Hierarchy";
     Bytes "Bytes";
     DeviceType "Device Type";

@@ -1,7 +1,8 @@
 //! Writes function events as a Chrome trace, as PyTorch's `EventList.export_chrome_trace` does for the legacy profiler.
 //!
 //! Every event is a complete event of the process `CPU functions`, and every kernel of an operator is a flow start.
-//! Unlike torch, this escapes names, so that the file is valid JSON for any name.
+//! PyTorch escapes names since 2.14, and writes them in ASCII. Earlier versions do not escape them, which is not JSON
+//! for every name; this always is.
 
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::demangle::demangled;
@@ -50,8 +51,8 @@ impl EventListWriter {
 
     fn event(&mut self, table: &Table, event: FunctionEvent, out: &mut String) {
         let events = &self.events;
-        let name = table.name(events.row(event));
-        let name = quote(&demangled(name));
+        let name = demangled(events.trace_name(table, event));
+        let name = if events.writes_ascii { quote_in_ascii(&name) } else { quote(&name) };
         let start = Value::from(events.start_ns(table, event) as f64 / 1e3);
         let tid = thread(table, events, event);
         let thread = match events.node_id(table, event) {
@@ -80,6 +81,21 @@ impl EventListWriter {
     }
 }
 
+/// Returns a JSON string in ASCII, as Python's `json.dumps` writes it.
+fn quote_in_ascii(text: &str) -> String {
+    let mut out = String::new();
+    for c in quote(text).chars() {
+        if matches!(c, ' '..='~') {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+    }
+    out
+}
+
 /// The thread in PyTorch's output. For device work of a profiling result it is the thread of the event, not its stream.
 fn thread(table: &Table, events: &FunctionEvents, event: FunctionEvent) -> String {
     let row = events.row(event);
@@ -89,4 +105,14 @@ fn thread(table: &Table, events: &FunctionEvents, event: FunctionEvent) -> Strin
         return table.int(row, Key::StartThreadId).unwrap_or(0).to_string();
     }
     if tid.is_empty() { "0".to_owned() } else { tid.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote_in_ascii;
+
+    #[test]
+    fn names_are_escaped_as_python_does() {
+        assert_eq!(quote_in_ascii("üb\u{7f}\"\n✓😀"), r#""\u00fcb\u007f\"\n\u2713\ud83d\ude00""#);
+    }
 }

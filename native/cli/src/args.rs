@@ -14,7 +14,7 @@ use input::{execution_trace, extent, kernel_rules, torch_version};
 use kinetoscope_core::queries::options::{Opt, Options, Takes};
 use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, Kind, QUERIES, Query};
-use kinetoscope_core::report::table_options::SortBy;
+use kinetoscope_core::report::sort_by::SortBy;
 use kinetoscope_core::rows::Column;
 use kinetoscope_core::versions::Rules;
 use std::fmt::Write;
@@ -290,7 +290,7 @@ fn option_arg(option: &'static Opt) -> Arg {
         }
         Takes::SortBy => {
             let names = SortBy::VOCABULARY.words.join(", ");
-            arg.value_parser(ValueParser::new(parse)).long_help(format!("{help}\n\nThe columns: {names}"))
+            arg.value_parser(ValueParser::new(parse)).long_help(format!("{help}\n\nThe attributes: {names}"))
         }
         // The first of two numbers can be below 0.
         Takes::Range | Takes::Times | Takes::Duration => {

@@ -108,6 +108,12 @@ pub(crate) const COLUMNS: &[Column] = &[
         "The versions of PyTorch whose rules make the events and averages; null if PyTorch did not write the trace.",
     )
     .nullable(),
+    Column::text(
+        "torch_rules_doubt",
+        "Doubt",
+        "What the file does not show about its version of PyTorch; null if nothing.",
+    )
+    .nullable(),
     Column::text("host", "Host", "The name of the machine.").nullable(),
 ];
 
@@ -140,6 +146,7 @@ pub(crate) fn info(trace: &Trace) -> Rows {
         Cell::Ns(end.saturating_sub(start)),
         Cell::Json(Value::Array(devices)),
         is_of_torch(table).then_some(trace.rules.versions).into(),
+        is_of_torch(table).then(|| trace.rules.doubt(table)).flatten().into(),
         host(trace).into(),
     ]);
     rows

@@ -2,6 +2,8 @@
 
 use super::clock::{TorchClock, TorchTimes};
 use super::device_type::DeviceType;
+
+use super::event_ids::{self, EventIds};
 use super::frames::{MODULE_PREFIX, StackId};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use super::hierarchy;
@@ -136,6 +138,8 @@ pub struct Average {
     pub first: Option<FunctionEvent>,
     /// Whether the first event has a parent.
     pub has_parent: bool,
+    /// The ids of an event; `None` for a group of events.
+    pub event: Option<EventIds>,
 }
 
 impl Average {
@@ -361,8 +365,10 @@ pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
 pub fn each_event(events: &FunctionEvents, table: &Table) -> Vec<Average> {
     let clock = TorchClock::new(events, table);
     let device_totals = events.device_totals_ns();
+    let ids = event_ids::of_events(table, events);
     collect(events.len(), |event| {
         let mut row = Average::start(events, table, event, GroupBy::ALL);
+        row.event = Some(ids[event.index()]);
         row.add(&clock, event);
         if !events.is_measured() {
             row.device_time_total_ns = device_totals[event.index()];

@@ -1,5 +1,6 @@
 //! The fields of PyTorch's `FunctionEvent` that only the query `events` shows: inputs, ids and kernels.
 
+use super::event_ids::{EventIds, device};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use super::node_rows::arguments;
 use crate::execution::Side;
@@ -12,7 +13,6 @@ use crate::table::events::Row;
 use crate::table::fields::Value;
 use crate::table::layout::{Key, Place};
 use crate::table::metadata::Source;
-use crate::table::tracks::plain;
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -91,11 +91,10 @@ impl<'a> Details<'a> {
     }
 
     /// The cells of an event, in the order of the columns that follow `device_type`.
-    pub(super) fn cells(&self, event: FunctionEvent) -> Vec<Cell> {
-        let (device, resource) = self.device(event);
+    pub(super) fn cells(&self, event: FunctionEvent, ids: EventIds) -> Vec<Cell> {
         vec![
-            Cell::Int(device),
-            Cell::Int(resource),
+            Cell::Int(ids.device_index),
+            Cell::Int(ids.device_resource_id),
             self.events.device_of(event).into(),
             Cell::Int(self.events.node_id(&self.trace.table, event).unwrap_or(-1)),
             self.id(event, "external_id"),
@@ -143,23 +142,6 @@ impl<'a> Details<'a> {
         self.id(event, "linked_correlation_id")
     }
 
-    fn device(&self, event: FunctionEvent) -> (i64, i64) {
-        let (table, row) = (&self.trace.table, self.events.row(event));
-        let track = table.track(row);
-        let number = |id| plain(&table.names, id).parse().unwrap_or(-1);
-        let member = |key: &str| self.result(event, key).and_then(|value| value.as_i64());
-        let is_memory = self.events.kind(event) == Kind::Memory;
-        match self.events.source {
-            Source::LegacyRecords if is_memory => (0, 0),
-            _ if is_memory => (0, number(track.tid)),
-            Source::Chrome | Source::ExecutionTrace => (number(track.pid), number(track.tid)),
-            Source::LegacyRecords => (0, number(track.tid)),
-            Source::KinetoEvents => {
-                (member("device_index").unwrap_or(0), member("device_resource_id").unwrap_or(0))
-            }
-        }
-    }
-
     fn kernels(&self, event: FunctionEvent) -> Vec<Json> {
         let (table, events) = (&self.trace.table, self.events);
         if !events.has_kernels(event) {
@@ -171,7 +153,7 @@ impl<'a> Details<'a> {
         let first = owner.map_or(self.work.len(), |owner| self.work.partition_point(|work| work.0 < owner));
         let own = self.work[first..].iter().take_while(|work| Some(work.0) == owner);
         let linked = own.map(|&(_, work)| {
-            let (name, device) = (events.name(work), self.device(work).0);
+            let (name, device) = (events.name(work), device(table, events, work).0);
             let duration = Cell::Ns(events.duration_ns(table, work));
             KERNEL.object(vec![name.into(), Cell::Int(device), duration])
         });

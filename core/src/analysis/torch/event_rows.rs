@@ -2,19 +2,15 @@
 
 use super::device_type::DeviceType;
 use super::event_details::{Details, KERNEL};
+use super::event_ids;
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use super::node_rows::ARGUMENT;
 use crate::demangle::demangled;
-use crate::handle::collect;
-use crate::order::sort_by_key;
 use crate::rows::{Cell, Column, Rows, Shape};
-use crate::table::events::Table;
-use crate::table::layout::Key;
 use crate::table::metadata::Source;
 use crate::table::tracks;
 use crate::trace::Trace;
 use alloc::vec;
-use alloc::vec::Vec;
 use serde_json::Value;
 
 /// The columns of the answer.
@@ -107,7 +103,7 @@ pub const COLUMNS: &[Column] = &[
     Column::bool(
         "is_async",
         "",
-        "Whether the event ended on another thread than it began; only records contain this.",
+        "Whether the event ended on another thread than it began, which only records contain, or was open when the recording ended.",
     ),
     Column::bool(
         "is_remote",
@@ -130,15 +126,13 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     let children = events.children();
     let device_totals = events.device_totals_ns();
-    let ids = ids(table, events);
+    let ids = event_ids::of_events(table, events);
     let details = Details::new(trace, events, &device_totals);
     for event in events.events() {
         let row = events.row(event);
         let kind = events.kind(event);
         let is_plain_memory = kind == Kind::Memory && trace.table.metadata.source == Source::LegacyRecords;
-        let int = |key: Key, none: i64| {
-            if is_plain_memory { none } else { table.int(row, key).unwrap_or(none) }
-        };
+        let ids = ids[event.index()];
         let (all, own) = (events.memory(event), events.self_memory(event));
         let start = events.start_ns(table, event);
         let mut cells = vec![
@@ -154,12 +148,12 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
             Cell::Bytes(own.cpu),
             Cell::Bytes(all.device),
             Cell::Bytes(own.device),
-            ids[event.index()].into(),
+            Cell::Int(ids.id),
             if kind == Kind::Memory { Cell::Null } else { demangled(events.trace_name(table, event)).into() },
             events.overload(event).into(),
             if is_plain_memory { "0" } else { tracks::plain(&table.names, table.track(row).tid) }.into(),
-            int(if kind == Kind::Memory { Key::StartThreadId } else { Key::FwdThreadId }, 0).into(),
-            int(Key::SequenceNumber, -1).into(),
+            Cell::Int(ids.fwd_thread),
+            Cell::Int(ids.sequence_nr),
             Cell::Int(i64::from(events.scope(table, event))),
             events.flops(event).into(),
             Cell::Json(serde_json::from_str(events.input_shapes(event)).unwrap_or_default()),
@@ -168,7 +162,7 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
             ),
             events.device_type(table, event).as_str().into(),
         ];
-        cells.extend(details.cells(event));
+        cells.extend(details.cells(event, ids));
         cells.extend([
             Cell::Bool(events.is_async(event)),
             Cell::Bool(events.is_remote(event)),
@@ -180,31 +174,4 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
         rows.push(cells);
     }
     rows
-}
-
-/// Returns PyTorch's ids: the external id of operators, the correlation id of launches and device work. Memory events
-/// are numbered after all others, failed allocations last. Those of legacy records have no id.
-fn ids(table: &Table, events: &FunctionEvents) -> Vec<i64> {
-    let id = |event: FunctionEvent| {
-        let row = events.row(event);
-        let category = table.category(row);
-        let caused = category.is_launch_call() || category.is_on_device();
-        let correlation = table.int(row, Key::Correlation).filter(|_| caused);
-        match events.kind(event) {
-            Kind::Memory => 0,
-            _ => correlation.or_else(|| table.int(row, Key::ExternalId)).unwrap_or(0),
-        }
-    };
-    let mut ids: Vec<i64> = collect(events.len(), id);
-    if table.metadata.source != Source::LegacyRecords {
-        let last = ids.iter().max().copied().unwrap_or(0);
-        let is_failure = |event| table.name(events.row(event)) == "[OutOfMemory]";
-        let mut memory: Vec<FunctionEvent> =
-            events.events().filter(|&event| events.kind(event) == Kind::Memory).collect();
-        sort_by_key(&mut memory, |&event| (i64::from(is_failure(event)), i64::from(events.row(event))));
-        for (number, event) in (1..).zip(memory) {
-            ids[event.index()] = last.saturating_add(number);
-        }
-    }
-    ids
 }

@@ -5,11 +5,13 @@
 //! closed, each together with everything still open below it. The parent is the innermost open event of the thread,
 //! even of an event that extends beyond it. On a thread without open events, the parent is the innermost open event of
 //! the forward thread. Device work and synchronizations belong to the call with their correlation id, whenever they run.
-//! The profiler's overhead and the annotations of streams are on the main thread.
+//! The profiler's overhead and the annotations of streams are on the main thread. Ranges that were open when the
+//! recording ended have no end of their own: they are closed with their parent.
 
 use super::device_type::DeviceType;
 use super::forward::forward_threads;
 use super::main_thread::main_thread;
+use super::open_ranges::{OpenRanges, is_open};
 use super::overloads::Overloads;
 use crate::analysis::children::Children;
 use crate::analysis::intervals::Interval;
@@ -43,6 +45,7 @@ pub struct EventTree {
     overloads: Overloads,
     /// Whether the annotations of streams are 1 ns longer at each end than PyTorch's events.
     has_wide_annotations: bool,
+    open_ranges: OpenRanges,
     /// The children of each node.
     pub children: Children<Node>,
 }
@@ -97,7 +100,9 @@ impl EventTree {
 
     fn of(trace: &Trace, rows: Vec<Row>, parents: Vec<Option<Node>>) -> EventTree {
         let (children, overloads) = (Children::new(&parents), Overloads::of(&trace.table));
-        EventTree { rows, parents, overloads, has_wide_annotations: trace.has_wide_annotations, children }
+        let has_wide_annotations = trace.has_wide_annotations;
+        let open_ranges = OpenRanges::find(&trace.table, &rows, |at| parents[at].map(Node::index));
+        EventTree { rows, parents, overloads, has_wide_annotations, open_ranges, children }
     }
 
     /// Returns the number of nodes.
@@ -124,7 +129,13 @@ impl EventTree {
     pub fn time(&self, table: &Table, node: Node) -> Interval {
         let row = self.row(node);
         let margin = margin_ns(self.has_wide_annotations, table, row);
-        (table.ts(row).saturating_add(margin), table.end(row).saturating_sub(margin))
+        let end = self.open_ranges.end(table, row);
+        (table.ts(row).saturating_add(margin), end.saturating_sub(margin))
+    }
+
+    /// Returns the ranges that were open when the recording ended.
+    pub(super) fn into_open_ranges(self) -> OpenRanges {
+        self.open_ranges
     }
 
     /// Returns the name of a node, without the overload name.
@@ -178,7 +189,8 @@ fn replay(
             continue;
         }
         let thread = table.int(row, Key::FwdThreadId).unwrap_or(0);
-        replay.start(node, (table.ts(row), table.end(row)), forward.get((thread, 0)));
+        let end = if is_open(table, row) { i64::MAX } else { table.end(row) };
+        replay.start(node, (table.ts(row), end), forward.get((thread, 0)));
     }
     replay.parents
 }
@@ -293,6 +305,8 @@ impl Replay {
         self.parents.push(parent);
         if end > start {
             self.open[track] = Some(node);
+        }
+        if end > start && end < i64::MAX {
             self.ends.push(Reverse((end, node.index() as u32)));
         }
     }

@@ -5,7 +5,8 @@
 //! merged into the parent. Times are integer nanoseconds where PyTorch has floats of microseconds; sums agree to the
 //! printed digit.
 //!
-//! What a trace does not contain has PyTorch's default: `is_async` is false, the scope of TorchScript calls is 0.
+//! What a trace does not contain has PyTorch's default: `is_async` is false unless a range was open when the recording
+//! ended, the scope of TorchScript calls is 0.
 
 mod build;
 mod call_sites;
@@ -17,6 +18,7 @@ mod stacks;
 
 use super::device_type::DeviceType;
 use super::frames::{StackId, StackTable};
+use super::open_ranges::OpenRanges;
 use super::overloads::Overloads;
 use crate::analysis::children::Children;
 use crate::handle::{collect, handle, run};
@@ -84,10 +86,14 @@ pub struct FunctionEvents {
     /// Whether calls of Python functions are rows of key averages unless [`GroupBy`](super::averages::GroupBy) says
     /// otherwise.
     pub python_rows: bool,
+    /// Whether PyTorch's list of these events is written in ASCII.
+    pub(crate) writes_ascii: bool,
     /// Whether the annotations of streams are 1 ns longer at each end than PyTorch's events.
     has_wide_annotations: bool,
     /// The track of the events of the profiler's overhead, if it is not their own.
     overhead_track: Option<TrackId>,
+    /// The ranges that were open when the recording ended.
+    open_ranges: OpenRanges,
     /// PyTorch's `use_device`: `cuda`, `xpu`, …; `None` without device work.
     pub use_device: Option<&'static str>,
     rows: Vec<Row>,
@@ -194,8 +200,16 @@ impl FunctionEvents {
     pub fn duration_ns(&self, table: &Table, event: FunctionEvent) -> i64 {
         match self.kind(event) {
             Kind::Memory => 0,
-            _ => table.dur(self.row(event)).max(0) - 2 * self.margin_ns(table, event),
+            _ => self.range_ns(table, self.row(event)) - 2 * self.margin_ns(table, event),
         }
+    }
+
+    /// Returns how long the event of a row lasts, in ns.
+    fn range_ns(&self, table: &Table, row: Row) -> i64 {
+        if self.open_ranges.contains(row) {
+            return self.open_ranges.end(table, row).saturating_sub(table.ts(row)).max(0);
+        }
+        table.dur(row).max(0)
     }
 
     /// How much longer the event is in the trace, at each end, in ns.
@@ -358,8 +372,8 @@ impl FunctionEvents {
         self.flags.get(event.index()).is_some_and(|flags| flags & flag != 0)
     }
 
-    /// Returns whether the event ended on another thread than it began, and so has no self time. Only records contain
-    /// this.
+    /// Returns whether the event ended on another thread than it began, which only records contain, or was open when the
+    /// recording ended. Such events have no self time and no place in the tree.
     pub fn is_async(&self, event: FunctionEvent) -> bool {
         self.has_flag(event, flag::ASYNC)
     }
@@ -430,18 +444,22 @@ impl FunctionEvents {
         }
         if self.kind(event) == Kind::Cpu && table.category(self.row(event)) == Category::UserAnnotation {
             scope::USER
-        } else if self.is_backward(event) {
+        } else if self.is_backward(table, event) {
             scope::BACKWARD_FUNCTION
         } else {
             scope::FUNCTION
         }
     }
 
-    /// Returns whether the event is named `NAME` and its parent `autograd::engine::evaluate_function: NAME`.
-    pub(crate) fn is_backward(&self, event: FunctionEvent) -> bool {
-        self.parent(event).is_some_and(|parent| {
-            self.name(parent).strip_prefix("autograd::engine::evaluate_function: ") == Some(self.name(event))
-        })
+    /// Returns whether the event is a backward function: autograd called it, as `evaluate_function: NAME` around it or
+    /// the thread of its forward operator shows.
+    fn is_backward(&self, table: &Table, event: FunctionEvent) -> bool {
+        const EVALUATE: &str = "autograd::engine::evaluate_function: ";
+        let name = self.name(event);
+        let has_forward = table.int(self.row(event), Key::FwdThreadId).is_some_and(|thread| thread != 0);
+        let is_evaluated =
+            |parent: FunctionEvent| self.name(parent).strip_prefix(EVALUATE) == Some(name);
+        has_forward && !name.starts_with(EVALUATE) || self.parent(event).is_some_and(is_evaluated)
     }
 }
 

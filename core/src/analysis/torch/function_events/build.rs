@@ -35,6 +35,7 @@ impl<'a> Builder<'a> {
             source: table.metadata.source,
             trace_start_ns: table.base_ns().saturating_add(trace.start_ns),
             python_rows: trace.rules.python_rows,
+            writes_ascii: trace.rules.writes_ascii,
             has_wide_annotations: trace.has_wide_annotations,
             with_flops: table.metadata.flag("with_flops").unwrap_or(false),
             profile_memory: table.metadata.flag("profile_memory").unwrap_or(false),
@@ -83,7 +84,7 @@ impl<'a> Builder<'a> {
 
     /// Returns the start and end between which records belong to an event.
     fn memory_interval(&self, row: Row) -> (i64, i64) {
-        let (start, end) = (self.table.ts(row), self.table.end(row));
+        let (start, end) = (self.table.ts(row), self.out.open_ranges.end(self.table, row));
         if !self.trace.rules.rounds_memory_times {
             return (start, end);
         }
@@ -107,7 +108,7 @@ impl<'a> Builder<'a> {
             (row, Kind::Memory, bytes)
         }));
         sort_by_key(&mut merged, |&(row, kind, _)| {
-            let end = if kind == Kind::Memory { table.ts(row) } else { table.end(row) };
+            let end = if kind == Kind::Memory { table.ts(row) } else { old.open_ranges.end(table, row) };
             (table.ts(row), descending(end))
         });
         self.out = FunctionEvents {

@@ -4,7 +4,9 @@
 use super::build::{Builder, RunningBytes, record_bytes};
 use super::{Bytes, FunctionEvent, FunctionEvents, Kind, flag, is_python_call};
 use crate::analysis::torch::device_type::DeviceType;
+use crate::analysis::torch::event_tree::EventTree;
 use crate::analysis::torch::main_thread::main_thread;
+use crate::analysis::torch::open_ranges::has_open_ranges;
 use crate::dialect::hidden::{hidden_names, is_hidden};
 use crate::dialect::kineto_events::is_async;
 use crate::index::Index;
@@ -33,6 +35,7 @@ impl Builder<'_> {
         let collector = table.names.find("Python GC");
         let python_functions = self.trace.rules.python_functions;
         let mut used = 0;
+        self.find_open_ranges();
         for row in self.rows_but_memory() {
             let category = table.category(row);
             let wanted = match category {
@@ -52,22 +55,34 @@ impl Builder<'_> {
                 Category::Sync => table.metadata.text("recorder").is_none(),
                 _ => category.is_device_work() || category == Category::GpuUserAnnotation,
             };
-            if wanted && table.is_span(row) {
+            let lacks_end = !self.trace.rules.keeps_open_ranges && self.out.open_ranges.has_no_end(row);
+            if wanted && table.is_span(row) && !lacks_end {
                 self.out.rows.push(row);
                 used += usize::from(category.is_device_work());
             }
         }
         self.out.use_device = (used > 0).then(|| device_of_trace(table));
         table.sort_by_start(&mut self.out.rows);
+        let out = &mut self.out;
+        if !out.open_ranges.is_empty() {
+            sort_by_key(&mut out.rows, |&row| (table.ts(row), descending(out.open_ranges.end(table, row))));
+        }
         // Of events with equal times, that with the lower index comes first.
-        let times = |row: Row| (table.ts(row), table.end(row));
-        let equals = self.out.rows.chunk_by_mut(|&a, &b| times(a) == times(b)).filter(|run| run.len() > 1);
+        let times = |row: Row| (table.ts(row), out.open_ranges.end(table, row));
+        let equals = out.rows.chunk_by_mut(|&a, &b| times(a) == times(b)).filter(|run| run.len() > 1);
         for run in equals {
             sort_by_key(run, |&row| (table.int(row, Key::EvIdx).unwrap_or(i64::from(row)), 0));
         }
         self.set_kinds();
         let is_overhead = |row: &Row| table.category(*row) == Category::Overhead;
         self.out.overhead_track = self.out.rows.iter().any(is_overhead).then(|| main_thread(table)).flatten();
+    }
+
+    /// Finds the ranges that were open when the recording ended, and their ends.
+    fn find_open_ranges(&mut self) {
+        if has_open_ranges(self.table) {
+            self.out.open_ranges = EventTree::new(self.trace).into_open_ranges();
+        }
     }
 
     fn collect_results(&mut self) {
@@ -82,11 +97,15 @@ impl Builder<'_> {
         self.sort();
     }
 
-    /// Sets the flags of events of profiling results; those of legacy records are already set.
-    pub(super) fn flag_results(&mut self) {
+    /// Sets the flags of events; those of legacy records are already set.
+    pub(super) fn flag_async(&mut self) {
+        let out = &mut self.out;
         if self.table.metadata.source == Source::KinetoEvents {
             let flag = |&row: &Row| async_flag(self.table, row, (row, Key::EndThreadId));
-            self.out.flags = self.out.rows.iter().map(flag).collect();
+            out.flags = out.rows.iter().map(flag).collect();
+        } else if !out.open_ranges.is_empty() {
+            let flag = |&row: &Row| if out.open_ranges.contains(row) { flag::ASYNC } else { 0 };
+            out.flags = out.rows.iter().map(flag).collect();
         }
     }
 

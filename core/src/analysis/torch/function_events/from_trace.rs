@@ -42,7 +42,7 @@ impl<'a> Builder<'a> {
         let mut builder = Builder { wants_all, ..Builder::start(trace) };
         builder.collect();
         builder.attribute_memory();
-        builder.flag_results();
+        builder.flag_async();
         builder.build_tree();
         builder.name_events();
         builder.attach_kernels();
