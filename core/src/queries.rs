@@ -18,7 +18,7 @@ mod takes;
 pub mod writing;
 
 pub use crate::join::{Join, Task};
-pub use entry::{Answer, Compile, Export, Kind, Matches, Query, Request, Started, literal};
+pub use entry::{Answer, Compile, Export, Input, Kind, Matches, Query, Request, Started, literal};
 
 use crate::error::Error;
 use crate::rows::Rows;

@@ -48,8 +48,7 @@ const OLDEST: Rules = Rules {
 const SINCE_2_4: Rules =
     Rules { versions: "2.4 to 2.10", since: (2, 4), rounds_memory_times: true, ..OLDEST };
 
-const SINCE_2_11: Rules =
-    Rules { versions: "2.11", since: (2, 11), rounds_memory_times: false, ..SINCE_2_4 };
+const SINCE_2_11: Rules = Rules { versions: "2.11", since: (2, 11), rounds_memory_times: false, ..SINCE_2_4 };
 
 const SINCE_2_12: Rules = Rules {
     versions: "2.12 and 2.13",

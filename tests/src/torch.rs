@@ -2,6 +2,7 @@
 
 use crate::files;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::versions::Rules;
 use serde_json::Value;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,8 @@ impl Case {
         let form = if file == "trace.json" { String::new() } else { format!(" ({file})") };
         let name = format!("{group}/{}{form}", folder.file_name().expect("a name").to_string_lossy());
         let bytes = files::read(&folder.join(file))?;
-        let trace = Trace::read(&bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let mut trace = Trace::read(&bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
+        trace.rules = version(group, file).map_or(trace.rules, |v| Rules::of_version(v).expect("rules"));
         Some(Case { name, folder: folder.to_path_buf(), trace })
     }
 
@@ -40,6 +42,15 @@ impl Case {
     /// Returns a text file of the case.
     pub fn text(&self, file: &str) -> Option<String> {
         String::from_utf8(files::read(&self.folder.join(file))?).ok()
+    }
+}
+
+/// Returns the version of PyTorch of a case whose file does not show it.
+fn version(group: &str, file: &str) -> Option<&'static str> {
+    match group.split_once('/') {
+        Some(("2.10", _)) => Some("2.10"),
+        None if file == "records.json" => Some("2.11"),
+        _ => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The queries about two traces or runs. Their subject is a [`Comparison`] instead of a trace.
 
 use super::answer_options::ROW_LIMIT;
+use super::entry::Input::KernelRules;
 use super::entry::{Answer, Query, Request, examples};
 use super::options::{Fallback, Opt, Options, Takes, Typed};
 use crate::compare::{Comparison, DiffOptions, columns, tree};
@@ -61,6 +62,7 @@ pub(super) const DIFF: Query = Query {
     about: help("Two traces or runs: what changed, whether it is noise, why"),
     examples: examples(&["before.json after.json", "before/ after/ --format json -o diff.json"]),
     options: DiffOptions::DECLARED,
+    inputs: &[KernelRules],
     is_one_row: false,
     columns: columns::COLUMNS,
     variants: columns::VARIANTS,

@@ -107,6 +107,18 @@ impl Answer {
     }
 }
 
+/// What an answer depends on besides the events of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// The rules of a version of PyTorch: [`Trace::rules`].
+    TorchRules,
+    /// The rules for categories of kernels: [`Trace::kernel_rules`].
+    KernelRules,
+    /// The execution trace that was joined: [`Trace::join`].
+    ExecutionTrace,
+}
+
 /// A query.
 #[non_exhaustive]
 pub struct Query {
@@ -118,6 +130,8 @@ pub struct Query {
     pub examples: &'static [&'static str],
     /// The options.
     pub options: &'static [Opt],
+    /// What the answer depends on besides the events.
+    pub inputs: &'static [Input],
     /// Whether the answer is always exactly one row.
     pub is_one_row: bool,
     /// The columns of the rows.
@@ -180,6 +194,8 @@ pub struct Export {
     pub examples: &'static [&'static str],
     /// The options.
     pub options: &'static [Opt],
+    /// What the output depends on besides the events.
+    pub inputs: &'static [Input],
     /// The file extension, if the output is not a trace; `None` keeps the trace's own extension.
     pub extension: Option<&'static str>,
     /// The media type of the output.

@@ -1,5 +1,6 @@
 //! The exports. Each writes piece by piece, so that the complete text is never held in memory.
 
+use super::entry::Input::{ExecutionTrace, TorchRules};
 use super::entry::{Export, Kind, Started, examples};
 use super::export_options::{
     ChromeOptions, FoldedOptions, MemoryTimelineOptions, RedactOptions, ShrinkOptions, SliceOptions,
@@ -42,6 +43,7 @@ pub(super) const EXPORTS: &[Export] = &[
             "run.json.zst --counters --critical-path -o more.json.gz",
         ]),
         options: ChromeOptions::DECLARED,
+        inputs: &[],
         extension: None,
         media_type: "application/json",
         start: |trace, given, _| chrome_with(trace, &ChromeOptions::of(given, false)),
@@ -52,6 +54,7 @@ pub(super) const EXPORTS: &[Export] = &[
         about: help("Perfetto trace; reading it again gives the same events"),
         examples: examples(&["run.json.gz -o run.pftrace", "run.ktrace -o run.pftrace.gz"]),
         options: &[],
+        inputs: &[],
         extension: Some("pftrace"),
         media_type: "application/octet-stream",
         start: |trace, _, _| pftrace(trace),
@@ -62,6 +65,7 @@ pub(super) const EXPORTS: &[Export] = &[
         about: help("Folded stacks for flame graphs: PyTorch's `export_stacks`"),
         examples: examples(&["run.json -o run.folded", "run.json --lanes -o run.folded"]),
         options: FoldedOptions::DECLARED,
+        inputs: &[TorchRules],
         extension: Some("folded"),
         media_type: "text/plain",
         start: |trace, given, _| folded(trace, &FoldedOptions::of(given, false)),
@@ -72,6 +76,7 @@ pub(super) const EXPORTS: &[Export] = &[
         about: help("Function events as `EventList.export_chrome_trace` writes them"),
         examples: examples(&["run.json -o events.json", "records.json -o events.json.gz"]),
         options: &[],
+        inputs: &[TorchRules],
         extension: None,
         media_type: "application/json",
         start: |trace, _, _| {
@@ -85,6 +90,7 @@ pub(super) const EXPORTS: &[Export] = &[
         about: help("Operators and inputs for replay: `ExecutionTraceObserver`"),
         examples: examples(&["run.json -o run.et.json", "run.pt.trace.json.gz -o run.et.json.gz"]),
         options: &[],
+        inputs: &[ExecutionTrace],
         extension: Some("et.json"),
         media_type: "application/json",
         start: |trace, _, _| Ok(execution_trace(trace)),
@@ -98,6 +104,7 @@ pub(super) const EXPORTS: &[Export] = &[
             "snapshot.pickle --device cuda:0 --form raw -o memory.raw.json.gz",
         ]),
         options: MemoryTimelineOptions::DECLARED,
+        inputs: &[],
         extension: Some("memory.json"),
         media_type: "application/json",
         start: |trace, given, _| memory_timeline(trace, &MemoryTimelineOptions::of(given, false)),
@@ -108,6 +115,7 @@ pub(super) const EXPORTS: &[Export] = &[
         about: help("CSV with one line for each event"),
         examples: examples(&["run.json -o run.csv", "ranks/ -o csv/"]),
         options: &[],
+        inputs: &[],
         extension: Some("csv"),
         media_type: "text/csv",
         start: |_, _, _| Ok(Started::Writing(Writing::text(Lines { next: 0 }))),
@@ -118,6 +126,7 @@ pub(super) const EXPORTS: &[Export] = &[
         about: help("Cuts a trace to some steps, a time range, or some ranks"),
         examples: examples(&["run.json --steps 3-4 -o two-steps.json", "ranks/ --ranks 0,3 -o out/"]),
         options: SliceOptions::DECLARED,
+        inputs: &[],
         extension: None,
         media_type: "application/json",
         start: |trace, given, _| slice(trace, &SliceOptions::of(given, false)),
@@ -131,6 +140,7 @@ pub(super) const EXPORTS: &[Export] = &[
             "run.json --drop python_function -o small.json.gz",
         ]),
         options: ShrinkOptions::DECLARED,
+        inputs: &[],
         extension: None,
         media_type: "application/json",
         start: |trace, given, _| shrink(trace, &ShrinkOptions::of(given, false)),
@@ -141,6 +151,7 @@ pub(super) const EXPORTS: &[Export] = &[
         about: help("Replaces private strings; keeps structure, times and public names"),
         examples: examples(&["run.json --audit", "run.json -o public.json.gz"]),
         options: RedactOptions::DECLARED,
+        inputs: &[],
         extension: None,
         media_type: "application/json",
         start: |trace, given, salt| redact(trace, &RedactOptions::of(given, false), salt),

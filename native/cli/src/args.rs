@@ -7,16 +7,15 @@ mod ranks;
 pub(crate) mod tables;
 
 use crate::failure::Failure;
-use crate::progress::Reading;
+use crate::progress::{ChosenRules, Reading};
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use input::{execution_trace, extent, kernel_rules, torch_version};
+use input::{execution_trace, extent, rules, rules_for};
 use kinetoscope_core::queries::options::{Opt, Options, Takes};
 use kinetoscope_core::queries::setting::Setting;
-use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, Kind, QUERIES, Query};
+use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, Input, Kind, QUERIES, Query};
 use kinetoscope_core::report::sort_by::SortBy;
 use kinetoscope_core::rows::Column;
-use kinetoscope_core::versions::Rules;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,17 +43,6 @@ const MORE_HELP: &str = "\n  \
     2  wrong usage, or a file that cannot be read or written\n  \
     3  `what-if` refuses the trace; with --strict: a part of a trace could not be read, or it\n     \
        lacks what the answer needs";
-
-/// The queries and exports whose results depend on the rules of PyTorch's versions.
-const RULED: [&str; 10] =
-    ["summary", "ops", "events", "stacks", "flops", "coverage", "info", "check", "folded", "eventlist"];
-
-/// The queries whose results depend on the categories of kernels.
-const CLASSIFIED: [&str; 9] =
-    ["summary", "fitness", "breakdown", "kernels", "sequences", "critical-path", "what-if", "steps", "check"];
-
-/// The queries and exports that show the nodes of an execution trace.
-const JOINED: [&str; 2] = ["events", "execution-trace"];
 
 /// The commands by topic, for the help text.
 const TOPICS: [(&str, &[&str]); 9] = [
@@ -84,7 +72,7 @@ pub(crate) fn command() -> Command {
         .args_conflicts_with_subcommands(true)
         .subcommands(subcommands());
     let (short, long) = (topics(), descriptions(&root));
-    answer_args(root.before_help(short).before_long_help(long), false)
+    answer_args(root.before_help(short).before_long_help(long), None)
 }
 
 fn subcommands() -> impl Iterator<Item = Command> {
@@ -167,7 +155,7 @@ fn query_command(query: &Query) -> Command {
         .after_long_help(format!("{}{examples}", columns(query.columns)))
         .after_help(examples)
         .args(query.options.iter().map(option_arg));
-    let command = answer_args(command.next_help_heading("Output"), true);
+    let command = answer_args(command.next_help_heading("Output"), Some(query));
     if query.name == "check" { compare::with_budgets(command) } else { command }
 }
 
@@ -246,8 +234,8 @@ fn export_command(export: &Export, path: &str) -> Command {
     if export.name == AUDITED {
         command = command.args(audit_args()).after_long_help(format!("{REDACTION}\n\n{examples}"));
     }
-    command = command.after_help(examples).args(RULED.contains(&export.name).then(torch_version));
-    command = command.args(JOINED.contains(&export.name).then(execution_trace));
+    command = command.after_help(examples).args(rules_for(export.inputs));
+    command = command.args(export.inputs.contains(&Input::ExecutionTrace).then(execution_trace));
     command.args(extent()).next_help_heading("Output").args(file_args())
 }
 
@@ -338,22 +326,20 @@ fn format_arg(help: &'static str) -> Arg {
         .help(help)
 }
 
-fn answer_args(command: Command, required: bool) -> Command {
-    let is_ruled = !required || RULED.contains(&command.get_name());
-    let is_classified = !required || CLASSIFIED.contains(&command.get_name());
-    let is_joined = JOINED.contains(&command.get_name());
-    let input = is_ruled.then(torch_version).into_iter();
-    let input = input.chain(is_classified.then(kernel_rules)).chain(is_joined.then(execution_trace));
+/// Adds the arguments of a query; those of `summary` to the command without a name.
+fn answer_args(command: Command, query: Option<&Query>) -> Command {
+    let inputs = query.unwrap_or(&QUERIES[0]).inputs;
+    let joined = inputs.contains(&Input::ExecutionTrace).then(execution_trace);
     let is_comparison = COMPARISONS.iter().any(|query| query.name == command.get_name());
     let traces = match command.get_name() {
         "ranks" => run_traces(),
         _ if is_comparison => run_traces().num_args(1).value_name("BASE"),
-        _ => traces(required),
+        _ => traces(query.is_some()),
     };
     let new = is_comparison.then(compare::new_trace);
     let is_of_one = !is_comparison && command.get_name() != "ranks";
     let extent = is_of_one.then(extent).into_iter().flatten();
-    command.arg(traces).args(new).args(input).args(extent).args([
+    command.arg(traces).args(new).args(rules_for(inputs)).args(joined).args(extent).args([
         format_arg("The output format"),
         output("Write to this file instead of standard output"),
         strict(),
@@ -361,8 +347,8 @@ fn answer_args(command: Command, required: bool) -> Command {
 }
 
 /// The arguments of a command that writes something about a run.
-fn run_args(about_output: &'static str) -> [Arg; 3] {
-    [run_traces(), output(about_output), strict()]
+fn run_args(about_output: &'static str) -> impl Iterator<Item = Arg> {
+    [run_traces()].into_iter().chain(rules()).chain([output(about_output), strict()])
 }
 
 fn run_traces() -> Arg {
@@ -402,6 +388,14 @@ pub(crate) fn output_of(matches: &ArgMatches) -> Option<PathBuf> {
     matches.get_one::<PathBuf>("output").filter(|path| path.as_os_str() != "-").cloned()
 }
 
+/// The rules that were chosen.
+pub(crate) fn rules_of(matches: &ArgMatches) -> ChosenRules {
+    ChosenRules {
+        torch: matches.try_get_one("torch-version").ok().flatten().copied(),
+        kernels: matches.try_get_one("kernel-rules").ok().flatten().cloned(),
+    }
+}
+
 impl Files {
     pub(crate) fn of(matches: &ArgMatches) -> Files {
         Files {
@@ -410,8 +404,7 @@ impl Files {
             strict: matches.get_flag("strict"),
             // Not every command has them.
             reading: Reading {
-                rules: matches.try_get_one::<&'static Rules>("torch-version").ok().flatten().copied(),
-                kernel_rules: matches.try_get_one("kernel-rules").ok().flatten().cloned(),
+                rules: rules_of(matches),
                 execution_trace: matches.try_get_one("execution-trace").ok().flatten().cloned(),
                 window: matches.try_get_one("window").ok().flatten().copied(),
                 memory_limit: matches.try_get_one("memory-limit").ok().flatten().copied(),

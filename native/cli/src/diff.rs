@@ -5,7 +5,7 @@ use crate::args::{self, Files, Format};
 use crate::destinations::Inputs;
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
 use crate::print::print;
-use crate::progress::read_run;
+use crate::progress::{ChosenRules, read_run};
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, RunFiles};
 use kinetoscope_core::compare::Comparison;
@@ -23,7 +23,7 @@ pub(crate) fn diff(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let new = matches.get_one::<PathBuf>("new").ok_or_else(|| Failure::usage("two traces are necessary"))?;
     let sides = sides(&files, new)?;
     let mut code = 0;
-    let [base, new] = sides.map(|files| profiles(&files, &mut code));
+    let [base, new] = sides.map(|side| profiles(&side, &files.reading.rules, &mut code));
     if base.is_empty() || new.is_empty() {
         return Err(Failure::usage("no trace of one of the sides could be read"));
     }
@@ -53,9 +53,9 @@ fn sides(files: &Files, new: &PathBuf) -> Result<[RunFiles; 2], Failure> {
 }
 
 /// Reads the profiles of a side. What cannot be read is reported.
-fn profiles(files: &RunFiles, code: &mut u8) -> Vec<Profile> {
+fn profiles(files: &RunFiles, rules: &ChosenRules, code: &mut u8) -> Vec<Profile> {
     let mut profiles = Vec::new();
-    read_run(files, &mut |found: Found| {
+    read_run(files, rules, &mut |found: Found| {
         let is_other = found.is_other_file();
         match found.content {
             Ok(Content::Trace(trace)) if found.is_named => profiles.push(Profile::of(&trace, &found.path)),

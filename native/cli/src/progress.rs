@@ -3,7 +3,8 @@
 use crate::failure::{UNREADABLE, report};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kinetoscope::files::{
-    Found, InputError, Progress, RunFiles, Source, read, read_outline, read_window, read_within, sources,
+    Content, Found, InputError, Progress, RunFiles, Source, read, read_outline, read_window, read_within,
+    sources,
 };
 use kinetoscope_core::diagnostics::{Code, Diagnostics};
 use kinetoscope_core::kernel_rules::KernelRules;
@@ -15,12 +16,26 @@ use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// The rules that the user chose for traces.
+#[derive(Clone, Default)]
+pub(crate) struct ChosenRules {
+    /// The rules of PyTorch to use instead of those of the version that wrote the trace.
+    pub(crate) torch: Option<&'static Rules>,
+    /// Own rules for the categories of kernels.
+    pub(crate) kernels: Option<KernelRules>,
+}
+
+impl ChosenRules {
+    fn apply(&self, trace: &mut Trace) {
+        trace.rules = self.torch.unwrap_or(trace.rules);
+        trace.kernel_rules = self.kernels.clone().unwrap_or_default();
+    }
+}
+
 /// How a trace is read.
 pub(crate) struct Reading {
-    /// The rules of PyTorch to use instead of those of the version that wrote the trace.
-    pub(crate) rules: Option<&'static Rules>,
-    /// The rules of the user for the categories of kernels.
-    pub(crate) kernel_rules: Option<KernelRules>,
+    /// The rules that the user chose.
+    pub(crate) rules: ChosenRules,
     /// The execution trace of the same program.
     pub(crate) execution_trace: Option<PathBuf>,
     /// The part of a trace to read, in ns after the start of the recording.
@@ -41,8 +56,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// reports why and raises the exit code to [`UNREADABLE`].
 pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) -> Option<Trace> {
     let read = read_part(source, reading).map_err(|error| error.to_string()).and_then(|mut trace| {
-        trace.rules = reading.rules.unwrap_or(trace.rules);
-        trace.kernel_rules = reading.kernel_rules.clone().unwrap_or_default();
+        reading.rules.apply(&mut trace);
         match &reading.execution_trace {
             Some(path) => join(trace, path),
             None => Ok(trace),
@@ -104,11 +118,16 @@ fn read_with_bar<T>(source: &Source, read: impl FnOnce(&mut dyn FnMut(Progress))
 }
 
 /// Reads the files of a run with a progress bar, and calls `each` with each of them before the next one is read.
-pub(crate) fn read_run(files: &RunFiles, each: &mut dyn FnMut(Found)) {
+pub(crate) fn read_run(files: &RunFiles, rules: &ChosenRules, each: &mut dyn FnMut(Found)) {
     let mut bar = Bar::new(Some(files.len() as u64), "{msg} {wide_bar} {pos}/{len} files");
     files.read(
         &mut |at| bar.update(at.index as u64, || format!("{} · {} events", at.name, at.progress.events)),
-        each,
+        &mut |mut found| {
+            if let Ok(Content::Trace(trace)) = &mut found.content {
+                rules.apply(trace);
+            }
+            each(found);
+        },
     );
 }
 

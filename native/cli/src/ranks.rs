@@ -100,7 +100,7 @@ pub(crate) fn ranks(matches: &ArgMatches) -> Result<u8, Failure> {
     let format = args::format(matches);
     let sources = sources(&files)?;
     let mut read = Read::default();
-    read_run(&sources, &mut |found| read.add(found));
+    read_run(&sources, &files.reading.rules, &mut |found| read.add(found));
     let (code, failed) = (read.code, take(&mut read.failed));
     let run = read.into_run()?;
     failed.iter().for_each(report);

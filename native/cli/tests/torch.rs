@@ -176,34 +176,47 @@ fn patterns_are_searched_by_regular_expressions() {
 }
 
 /// Dynamo's profiler counts events of all threads in the order of their start, an operator less for each graph call and
-/// one less for itself.
+/// one less for itself. Its graphs are annotations named `TORCHDYNAMO`.
 #[test]
 fn coverage_has_the_result_of_dynamos_profiler() {
     let stack = "a.py(1): f;/x/site-packages/torch/nn.py(2): g;b.py(3): h;c.py(4): i;d.py(5): j;";
     let op = |name: &str, time, stack: &str| span("cpu_op", name, time, &json!({"Call stack": stack}));
     let mut elsewhere = op("aten::elsewhere", (26, 2), "");
     elsewhere["tid"] = 8.into();
-    let trace = json!([
-        op("aten::zeros", (0, 10), stack),
-        op("Torch-Compiled Region: 0/0", (20, 50), ""),
-        op("aten::mm", (25, 20), ""),
-        elsewhere,
-        op("aten::inner", (30, 5), ""),
-        op("aten::add", (50, 10), ""),
-        op("aten::linear", (80, 40), stack),
-    ]);
-    let table = run(&["coverage"], "dynamo.json", &trace);
-    let line = "Dynamo's profiler:  1 graphs  1 graph calls    2/   2 = 100% ops  38% time\n";
+    let trace = |region: Value, annotation: Value| {
+        json!([
+            op("aten::zeros", (0, 10), stack),
+            region,
+            annotation,
+            op("aten::mm", (25, 20), ""),
+            elsewhere,
+            op("aten::inner", (30, 5), ""),
+            op("aten::add", (50, 10), ""),
+            op("aten::linear", (80, 40), stack),
+        ])
+    };
+    let call = || span("user_annotation", "TORCHDYNAMO", (20, 50), &json!({}));
+    let old = trace(call(), op("TorchDynamo Cache Lookup", (12, 1), ""));
+    let table = run(&["coverage"], "dynamo.json", &old);
+    let line = "Dynamo's profiler:  ? graphs  1 graph calls    2/   3 =  67% ops  37% time\n";
     assert!(table.contains(&format!("{line}MISSING b.py(3): h >> c.py(4): i >> d.py(5): j\n")), "{table}");
-    let rows = rows(&["coverage"], "dynamo-rows.json", &trace);
-    let counts = |kind: &str| {
-        let row = find(&rows, "kind", kind);
+    let counts = |rows: &[Value], kind: &str| {
+        let row = find(rows, "kind", kind);
         json!([row["graphs"], row["operators"], row["fusions"], row["time_ns"], row["device_time_ns"]])
     };
-    assert_eq!(counts("dynamo_captured"), json!([1, 2, 1, 30_000, null]));
-    assert_eq!(counts("dynamo_total"), json!([0, 2, 1, 80_000, null]));
-    assert_eq!(counts("captured"), json!([1, 2, 1, 50_000, 0]));
-    assert_eq!(counts("total"), json!([1, 5, 4, 102_000, 0]));
+    let found = rows(&["coverage"], "dynamo-rows.json", &old);
+    assert_eq!(counts(&found, "dynamo_captured"), json!([1, 2, 1, 30_000, null]));
+    assert_eq!(counts(&found, "dynamo_total"), json!([0, 3, 2, 81_000, null]));
+    assert_eq!(counts(&found, "captured"), json!([1, 2, 1, 50_000, 0]));
+
+    let region = || op("Torch-Compiled Region: 0/0", (19, 55), "");
+    let new = trace(region(), call());
+    let table = run(&["coverage"], "dynamo-new.json", &new);
+    let line = "Dynamo's profiler:  1 graphs  1 graph calls    0/   1 =   0% ops   0% time\n";
+    assert!(table.contains(line), "{table}");
+
+    let without = trace(region(), op("TorchDynamo Cache Lookup", (12, 1), ""));
+    assert!(!run(&["coverage"], "dynamo-none.json", &without).contains("Dynamo's profiler"));
 }
 
 /// The execution trace of another recording is refused, with its name.

@@ -3,11 +3,11 @@
 //! The call of a compiled graph is an annotation named `Torch-Compiled Region…` (`TORCHDYNAMO` before PyTorch 2).
 //! On each thread, only operators that begin after the previous one ended are counted, which excludes callees. An operator that ends within a region was captured. A region of *n* operators saves
 //! *n* − 1 launches by the host: its fusions. User annotations do not count as operators here, because a profiler step
-//! would hide all others. [`ProfileResult`] has the different counts of `torch._dynamo.profiler`.
+//! would hide all others. [`ProfileResult`] has the different counts of `torch._dynamo.profiler`, of traces that it recorded.
 
-use super::dynamo::ProfileResult;
+use super::dynamo::{ANNOTATION, ProfileResult};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
-use super::profile_metrics::{ProfileMetrics, is_compiled_region};
+use super::profile_metrics::{Percent, ProfileMetrics, is_compiled_region};
 use crate::names::{ByName, NameId};
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows, Shape};
@@ -149,19 +149,24 @@ pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
 
 /// Returns the rows: the captured sum, the total, the graphs, and the missed operators, each ordered by time; none for
 /// a trace without graphs. Also returns the result of Dynamo's profiler.
-pub(crate) fn coverage_rows(trace: &Trace) -> (Rows, ProfileResult) {
+pub(crate) fn coverage_rows(trace: &Trace) -> (Rows, Option<ProfileResult>) {
     let table = &trace.table;
     let mut rows = Rows::new(COLUMNS);
     let is_compiled = table.names.iter().any(|(_, name)| is_compiled_region(name));
     if !is_compiled {
-        return (rows, ProfileResult::default());
+        return (rows, None);
     }
     let events = FunctionEvents::new(trace);
     let coverage = coverage(table, &events);
-    let dynamo = ProfileResult::new(table, &events);
+    let has_annotations = table.names.find(ANNOTATION).is_some();
+    let dynamo = has_annotations.then(|| ProfileResult::new(table, &events));
     let mut push = |kind: CoverageKind, name: &str, metrics: ProfileMetrics, stack: &[String]| {
         let is_dynamo = matches!(kind, CoverageKind::DynamoCaptured | CoverageKind::DynamoTotal);
-        let percent = metrics.percent_of(if is_dynamo { dynamo.total } else { coverage.total });
+        let percent = match (&dynamo, kind) {
+            (Some(dynamo), CoverageKind::DynamoCaptured) => dynamo.shares(),
+            (_, CoverageKind::DynamoTotal) => Percent::default(),
+            _ => metrics.percent_of(coverage.total),
+        };
         let share = |part: Option<f64>| part.map_or(Cell::Null, Cell::Share);
         rows.push(vec![
             kind.as_str().into(),
@@ -179,8 +184,10 @@ pub(crate) fn coverage_rows(trace: &Trace) -> (Rows, ProfileResult) {
     };
     push(CoverageKind::Captured, "all graphs", coverage.captured, &[]);
     push(CoverageKind::Total, "all operators", coverage.total, &[]);
-    push(CoverageKind::DynamoCaptured, "all graphs, by Dynamo's profiler", dynamo.captured, &[]);
-    push(CoverageKind::DynamoTotal, "all operators, by Dynamo's profiler", dynamo.total, &[]);
+    if let Some(dynamo) = &dynamo {
+        push(CoverageKind::DynamoCaptured, "all graphs, by Dynamo's profiler", dynamo.captured, &[]);
+        push(CoverageKind::DynamoTotal, "all operators, by Dynamo's profiler", dynamo.total, &[]);
+    }
     let mut graphs = coverage.graphs.entries().to_vec();
     sort_by_key(&mut graphs, |(_, m)| (descending(m.device_time_ns), descending(m.time_ns)));
     for (name, metrics) in graphs {
@@ -196,7 +203,8 @@ pub(crate) fn coverage_rows(trace: &Trace) -> (Rows, ProfileResult) {
 }
 
 /// Returns the rows as a table, followed by the text of Dynamo's profiler.
-pub(crate) fn coverage_text(rows: &Rows, dynamo: &ProfileResult) -> String {
+pub(crate) fn coverage_text(rows: &Rows, dynamo: Option<&ProfileResult>) -> String {
+    let Some(dynamo) = dynamo else { return rows.to_text() };
     let mut text = format!("{}\nDynamo's profiler: {dynamo}\n", rows.to_text());
     for line in &dynamo.missing {
         text += line;
@@ -241,10 +249,10 @@ mod tests {
         assert_eq!((percent.operators, percent.device_time), (Some(0.5), None));
         let rows = coverage_rows(&trace).0.rows;
         let names: Vec<String> = rows.iter().map(|row| format!("{:?}", row[1])).collect();
-        assert_eq!(rows.len(), 8, "{names:?}");
-        assert_eq!(rows[4][1], "Torch-Compiled Region: 0/0".into());
-        assert_eq!(rows[6][..4], ["missed".into(), "aten::linear".into(), Cell::Int(0), Cell::Int(1)]);
-        assert_eq!(rows[7][3], Cell::Int(2));
+        assert_eq!(rows.len(), 6, "{names:?}");
+        assert_eq!(rows[2][1], "Torch-Compiled Region: 0/0".into());
+        assert_eq!(rows[4][..4], ["missed".into(), "aten::linear".into(), Cell::Int(0), Cell::Int(1)]);
+        assert_eq!(rows[5][3], Cell::Int(2));
     }
 
     #[test]

@@ -256,6 +256,8 @@ fn from_python(value: &str) -> String {
                 "True" => "true".to_owned() + rest,
                 "False" => "false".to_owned() + rest,
                 "None" => "null".to_owned() + rest,
+                // JSON has no such numbers.
+                "inf" | "-inf" | "nan" => format!("{{\"float\":\"{word}\"}}{rest}"),
                 number if number.ends_with('.') => format!("{number}0{rest}"),
                 _ => token.to_owned(),
             }

@@ -78,7 +78,12 @@ pub const COLUMNS: &[Column] = &[
     Column::int("external_id", "", "The external id; 0 for none."),
     Column::int("linked_correlation_id", "", "The id of the operator that caused device work; 0 for none."),
     Column::json("kernels", "", Shape::Records(&KERNEL), "The device work that the event itself launched."),
-    Column::json("concrete_inputs", "", Shape::Values, "The inputs that are no tensors; null for tensors."),
+    Column::json(
+        "concrete_inputs",
+        "",
+        Shape::Values,
+        "The inputs that are no tensors; null for tensors. Infinity is {\"float\": \"inf\"}, because JSON has no such number.",
+    ),
     Column::json("kwinputs", "", Shape::Object, "The keyword inputs; only profiling results contain them."),
     Column::json(
         "inputs",

@@ -457,8 +457,7 @@ impl FunctionEvents {
         const EVALUATE: &str = "autograd::engine::evaluate_function: ";
         let name = self.name(event);
         let has_forward = table.int(self.row(event), Key::FwdThreadId).is_some_and(|thread| thread != 0);
-        let is_evaluated =
-            |parent: FunctionEvent| self.name(parent).strip_prefix(EVALUATE) == Some(name);
+        let is_evaluated = |parent: FunctionEvent| self.name(parent).strip_prefix(EVALUATE) == Some(name);
         has_forward && !name.starts_with(EVALUATE) || self.parent(event).is_some_and(is_evaluated)
     }
 }

@@ -5,7 +5,12 @@ use core::ops::{Add, AddAssign};
 
 /// Returns whether an annotation is the call of a compiled graph.
 pub(crate) fn is_compiled_region(name: &str) -> bool {
-    name == "TORCHDYNAMO" || name.starts_with("Torch-Compiled Region")
+    name == "TORCHDYNAMO" || is_torch_region(name)
+}
+
+/// Returns whether an annotation is one that PyTorch itself records around the call of a compiled graph.
+pub(super) fn is_torch_region(name: &str) -> bool {
+    name.starts_with("Torch-Compiled Region")
 }
 
 /// The metrics of `torch._dynamo.profiler`, with addition.

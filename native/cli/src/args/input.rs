@@ -3,6 +3,7 @@
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Arg, value_parser};
 use kinetoscope_core::kernel_rules::KernelRules;
+use kinetoscope_core::queries::Input;
 use kinetoscope_core::queries::options::WINDOW;
 use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::units::parse_bytes;
@@ -33,7 +34,18 @@ pub(super) fn extent() -> [Arg; 2] {
     ]
 }
 
-pub(super) fn torch_version() -> Arg {
+/// The arguments about the rules that a trace is read by.
+pub(super) fn rules() -> [Arg; 2] {
+    [torch_version(), kernel_rules()]
+}
+
+/// The same for an answer that depends on these inputs. The others have no effect on it, and are not in the help.
+pub(super) fn rules_for(inputs: &[Input]) -> [Arg; 2] {
+    let is_hidden = |input| !inputs.contains(&input);
+    [torch_version().hide(is_hidden(Input::TorchRules)), kernel_rules().hide(is_hidden(Input::KernelRules))]
+}
+
+fn torch_version() -> Arg {
     Arg::new("torch-version")
         .long("torch-version")
         .value_name("VERSION")
@@ -43,7 +55,7 @@ pub(super) fn torch_version() -> Arg {
         .help("Make events and averages by the rules of this version of PyTorch, such as 2.15 [default: recognised]")
 }
 
-pub(super) fn kernel_rules() -> Arg {
+fn kernel_rules() -> Arg {
     let rules = |path: PathBuf| {
         let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
         KernelRules::parse(&text).map_err(|error| error.to_string())

@@ -1,6 +1,6 @@
 //! The commands about the tables of traces. They are in the help of every build; without their feature they say how to get it.
 
-use super::{examples, format_arg, output, run_traces};
+use super::{examples, format_arg, output, rules, run_traces};
 use clap::{Arg, ArgAction, Command, value_parser};
 use kinetoscope_core::schema::TABLES;
 use kinetoscope_core::units::parse_bytes;
@@ -48,6 +48,7 @@ pub(super) fn parquet() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .help("The folder: empty, or with tables that this command wrote"),
         ])
+        .args(rules())
 }
 
 pub(super) fn arrow() -> Command {
@@ -67,6 +68,7 @@ pub(super) fn arrow() -> Command {
             rank(),
             output("Write to this file instead of standard output"),
         ])
+        .args(rules())
 }
 
 pub(super) fn sql() -> Command {
@@ -100,6 +102,7 @@ pub(super) fn sql() -> Command {
             format_arg("The output format"),
             output("Write to this file instead of standard output"),
         ])
+        .args(rules())
 }
 
 fn run_id() -> Arg {

@@ -19,7 +19,7 @@ pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     let sources = sources(&files)?;
     let mut read = Read::default();
-    read_run(&sources, &mut |found| read.add_events(found));
+    read_run(&sources, &files.reading.rules, &mut |found| read.add_events(found));
     let code = read.code;
     let run = read.into_run()?;
     for note in run.notes() {
@@ -32,7 +32,7 @@ pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
     let mut output = Output::create(files.output.as_deref())?;
     let mut merger = Merger::default();
     let mut failure = None;
-    read_run(&sources, &mut |found| {
+    read_run(&sources, &files.reading.rules, &mut |found| {
         let alignment = alignments.iter().find(|one| one.source == found.name);
         let is_wanted = |rank| wanted.as_ref().is_none_or(|wanted| wanted.contains(&rank));
         let Some(alignment) = alignment.filter(|one| is_wanted(one.rank)) else { return };

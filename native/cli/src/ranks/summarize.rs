@@ -29,7 +29,7 @@ pub(crate) fn summarize(matches: &ArgMatches) -> Result<u8, Failure> {
     };
     let mut code = 0;
     let mut failure = None;
-    read_run(&run, &mut |found| {
+    read_run(&run, &files.reading.rules, &mut |found| {
         let name = found.name.clone();
         if let Some(summary) = encoded(found, files.strict, &mut code) {
             let added = destination.add(&name, summary, &inputs);

@@ -1,8 +1,8 @@
 //! The traces of the arguments, each as a rank of a run.
 
-use crate::args::traces_of;
+use crate::args::{rules_of, traces_of};
 use crate::failure::{Failure, UNREADABLE, report};
-use crate::progress::read_run;
+use crate::progress::{ChosenRules, read_run};
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, RunFiles};
 use kinetoscope_tables::Error;
@@ -22,6 +22,7 @@ impl From<Error> for Failure {
 /// Where traces are read from, and which run they are.
 pub(super) struct Ranks {
     arguments: Vec<PathBuf>,
+    rules: ChosenRules,
     run_id: Option<RunId>,
     /// The rank of the first trace that does not state it.
     rank: i64,
@@ -35,7 +36,8 @@ impl Ranks {
     /// The same for other paths.
     pub(super) fn of_paths(arguments: Vec<PathBuf>, matches: &ArgMatches) -> Result<Ranks, Failure> {
         let run_id = matches.get_one::<String>("run-id").map(|id| RunId::new(id)).transpose()?;
-        Ok(Ranks { arguments, run_id, rank: matches.get_one("rank").copied().unwrap_or(0) })
+        let rules = rules_of(matches);
+        Ok(Ranks { arguments, rules, run_id, rank: matches.get_one("rank").copied().unwrap_or(0) })
     }
 
     /// The files of all arguments.
@@ -50,7 +52,7 @@ impl Ranks {
         for argument in &self.arguments {
             let run_id = self.run_id.clone().unwrap_or_else(|| run_of(argument));
             let mut add = |found| read.add(found, &run_id, each);
-            read_all(argument, &mut add)?;
+            read_all(argument, &self.rules, &mut add)?;
         }
         if let Some(failure) = read.failure {
             return Err(failure);
@@ -67,12 +69,12 @@ impl Ranks {
 }
 
 /// Reads the traces of an argument one after the other.
-fn read_all(argument: &Path, each: &mut dyn FnMut(Found)) -> Result<(), Failure> {
+fn read_all(argument: &Path, rules: &ChosenRules, each: &mut dyn FnMut(Found)) -> Result<(), Failure> {
     #[cfg(feature = "cloud")]
     if let Some(remote) = kinetoscope_tables::remote::Remote::of(argument)? {
-        return super::remote::read(&remote, each);
+        return super::remote::read(&remote, rules, each);
     }
-    read_run(&RunFiles::of(&[argument.to_owned()])?, each);
+    read_run(&RunFiles::of(&[argument.to_owned()])?, rules, each);
     Ok(())
 }
 
