@@ -94,6 +94,7 @@ known_keys! {
     FwdThreadId "Fwd thread id";
     InputDims "Input Dims" | "Input dims";
     InputType "Input type";
+    InputStrides "Input Strides";
     ConcreteInputs "Concrete Inputs";
     CallStack "Call stack";
     PythonId "Python id";

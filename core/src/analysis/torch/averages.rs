@@ -5,7 +5,7 @@ use super::device_type::DeviceType;
 
 use super::event_ids::{self, EventIds};
 use super::frames::{MODULE_PREFIX, StackId};
-use super::function_events::{FunctionEvent, FunctionEvents, Kind};
+use super::function_events::{FunctionEvent, FunctionEvents, Kind, rounded_ns};
 use super::hierarchy;
 use crate::handle::collect;
 use crate::index::Index;
@@ -168,6 +168,14 @@ impl Average {
         }
     }
 
+    /// Replaces the device time by the sum of times between device events, which have fractions of a ns.
+    fn round_measured(&mut self, clock: &TorchClock<'_>) {
+        if clock.events().is_measured() && clock.has_times() {
+            self.device_time_total_ns = rounded_ns(self.torch_us.device_time_total);
+            self.self_device_time_total_ns = rounded_ns(self.torch_us.self_device_time_total);
+        }
+    }
+
     /// Returns a group with the properties of its first event, which is not yet added to the sums.
     fn start(events: &FunctionEvents, table: &Table, event: FunctionEvent, by: GroupBy) -> Average {
         let frames = events.stacks.get(events.stack(event));
@@ -301,6 +309,7 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
     if sums_devices {
         add_device_totals(events, &group_of, &mut groups);
     }
+    groups.iter_mut().for_each(|group| group.round_measured(clock));
     groups
 }
 
@@ -352,6 +361,7 @@ pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
         total = Average::start(events, table, last, GroupBy::ALL);
         let clock = TorchClock::new(events, table);
         events.events().for_each(|event| total.add(&clock, event));
+        total.round_measured(&clock);
         if !events.is_measured() {
             let totals = events.device_totals_ns();
             total.device_time_total_ns = totals.iter().fold(0, |sum: i64, &ns| sum.saturating_add(ns));

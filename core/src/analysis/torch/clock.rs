@@ -47,6 +47,11 @@ impl<'a> TorchClock<'a> {
         TorchClock { events, table, below: Vec::new(), device: Vec::new() }
     }
 
+    /// Returns whether the clock gives times.
+    pub(super) fn has_times(&self) -> bool {
+        self.below.len() == self.events.len()
+    }
+
     pub(super) fn events(&self) -> &'a FunctionEvents {
         self.events
     }

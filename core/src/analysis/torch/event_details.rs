@@ -11,7 +11,7 @@ use crate::rows::{Cell, Column, Record};
 use crate::table::category::Category;
 use crate::table::events::Row;
 use crate::table::fields::Value;
-use crate::table::layout::{Key, Place};
+use crate::table::layout::{Field, Key, Place};
 use crate::table::metadata::Source;
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
@@ -106,6 +106,11 @@ impl<'a> Details<'a> {
             self.node(event, Side::Outputs),
             Cell::Json(self.flow(event)),
             Cell::Json(self.python_ids(event)),
+            self.activity_type(event),
+            Cell::Json(self.list(event, Key::InputType, "dtypes")),
+            Cell::Json(self.list(event, Key::InputDims, "structured_input_shapes")),
+            Cell::Json(self.list(event, Key::InputStrides, "structured_input_strides")),
+            Cell::Json(self.metadata(event)),
             Cell::Bool(self.events.is_python_function(&self.trace.table, event)),
         ]
     }
@@ -187,10 +192,48 @@ impl<'a> Details<'a> {
         }
     }
 
+    /// Kineto's type of the activity: the category of a trace.
+    fn activity_type(&self, event: FunctionEvent) -> Cell {
+        let (table, row) = (&self.trace.table, self.events.row(event));
+        if self.events.kind(event) == Kind::Memory {
+            return Cell::Null;
+        }
+        if self.is_trace() {
+            return table.cat(row).into();
+        }
+        self.result(event, "activity_type").as_ref().and_then(Json::as_str).into()
+    }
+
+    /// A list about the inputs, which profiling results have as a member; null for memory events, which have none.
+    fn list(&self, event: FunctionEvent, key: Key, member: &str) -> Json {
+        if self.events.kind(event) == Kind::Memory || self.events.source == Source::LegacyRecords {
+            return Json::Null;
+        }
+        let of_trace = || self.trace.table.field(self.events.row(event), key).filter(|_| self.is_trace());
+        let value = self.result(event, member).or_else(|| of_trace().and_then(json));
+        value.filter(Json::is_array).unwrap_or_else(|| Json::Array(Vec::new()))
+    }
+
+    /// The arguments of calls and device work. PyTorch's events have them if its configuration exposes them.
+    fn metadata(&self, event: FunctionEvent) -> Json {
+        let (table, row) = (&self.trace.table, self.events.row(event));
+        let category = table.category(row);
+        if self.events.kind(event) == Kind::Memory || !self.is_trace() {
+            return self.result(event, "typed_metadata").filter(|value| !is_empty(value)).unwrap_or_default();
+        }
+        if !(category.is_launch_call() || category.is_on_device()) {
+            return Json::Null;
+        }
+        let args = table.all_fields(row).filter(|(field, _)| field.place == Place::Args);
+        let member =
+            |(field, value): (&Field, Value<'_>)| Some((table.names.get(field.key).to_owned(), json(value)?));
+        Json::Object(args.filter_map(member).collect())
+    }
+
     fn flow(&self, event: FunctionEvent) -> Json {
         let (table, row) = (&self.trace.table, self.events.row(event));
         if self.events.kind(event) == Kind::Memory || self.events.source == Source::LegacyRecords {
-            return Json::Null;
+            return Json::Array(vec![Json::Null; 3]);
         }
         if !self.is_trace() {
             return ["flow_id", "flow_type", "flow_start"]
@@ -222,6 +265,10 @@ impl<'a> Details<'a> {
         };
         ids.into_iter().map(id).collect()
     }
+}
+
+fn is_empty(value: &Json) -> bool {
+    value.as_object().is_none_or(|members| members.is_empty())
 }
 
 /// A value as JSON. Texts that are lists or objects are parsed.

@@ -104,6 +104,26 @@ pub const COLUMNS: &[Column] = &[
         Shape::Numbers,
         "The ids of a Python call, of its parent and of its module; -1 for none.",
     ),
+    Column::text("activity_type", "", "Kineto's type of the activity, such as cpu_op or kernel.").nullable(),
+    Column::json("input_dtypes", "", Shape::Values, "The types of the inputs, such as float or ScalarList."),
+    Column::json(
+        "structured_input_shapes",
+        "",
+        Shape::Values,
+        "The shapes of the inputs; of a list of tensors, a list with the shape of each.",
+    ),
+    Column::json(
+        "structured_input_strides",
+        "",
+        Shape::Values,
+        "The strides of the inputs, as structured_input_shapes; recorded with record_shapes.",
+    ),
+    Column::json(
+        "metadata",
+        "",
+        Shape::Object,
+        "The arguments in the trace of a call of the runtime or of device work, such as grid and stream; null for others.",
+    ),
     Column::bool("is_python_function", "", "Whether the event is a call of a Python function."),
     Column::bool(
         "is_async",

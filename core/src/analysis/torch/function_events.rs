@@ -31,6 +31,7 @@ use crate::table::metadata::Source;
 use crate::table::tracks::TrackId;
 use crate::versions::margin_ns;
 use alloc::vec::Vec;
+pub(super) use build::rounded_ns;
 
 handle! {
     /// The index of an event in [`FunctionEvents`].

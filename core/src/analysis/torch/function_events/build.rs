@@ -272,6 +272,11 @@ impl<'a> Builder<'a> {
             }
         }
         out.legacy_totals = totals;
+        // Times between device events have fractions of a ns, so that sums are rounded once.
+        for (at, (total, own)) in out.device_times_us(self.table).into_iter().enumerate() {
+            out.legacy_totals[at] = rounded_ns(total);
+            out.device[at] = rounded_ns(own);
+        }
     }
 }
 
@@ -279,6 +284,11 @@ impl<'a> Builder<'a> {
 /// `ns / 1000 * 1000`: the quotient of two integers is rounded once.
 fn rounded_by_micros(ns: i64) -> f64 {
     format!("{ns}e-3").parse().map_or(ns as f64, |us: f64| us * 1e3)
+}
+
+/// Returns whole ns of a time in us.
+pub(in crate::analysis::torch) fn rounded_ns(us: f64) -> i64 {
+    libm::round(us * 1e3) as i64
 }
 
 fn retain<T>(values: &mut Vec<T>, kept: impl Fn(usize) -> bool) {

@@ -1,7 +1,7 @@
 //! Collects the rows that become function events, their order, and the owners of device work: for traces, for the
 //! events of profiling results, and for legacy records.
 
-use super::build::{Builder, RunningBytes, record_bytes};
+use super::build::{Builder, RunningBytes, record_bytes, rounded_ns};
 use super::{Bytes, FunctionEvent, FunctionEvents, Kind, flag, is_python_call};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::analysis::torch::event_tree::EventTree;
@@ -355,7 +355,7 @@ impl Kernels {
 /// Returns a measured time in us as whole ns and as us.
 fn measured(us: f64) -> (i64, f64) {
     let us = us.clamp(0.0, time::LONGEST as f64 / 1e3);
-    (libm::round(us * 1e3) as i64, us)
+    (rounded_ns(us), us)
 }
 
 fn async_flag(table: &Table, begin: Row, end: (Row, Key)) -> u8 {
