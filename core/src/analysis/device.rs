@@ -19,6 +19,7 @@ pub(crate) mod owners;
 pub(crate) mod ranges;
 pub(crate) mod roofline;
 pub(crate) mod sequence_rows;
+pub mod segments;
 pub mod sequences;
 pub mod steps;
 pub(crate) mod work;

@@ -4,14 +4,12 @@
 use super::memory::{Memory, Record, device_name, device_of};
 use super::owners::Owners;
 use super::ranges::step_ranges;
-use crate::analysis::torch::device_type::DeviceType;
-use crate::index::Index;
+use super::segments::device_segments;
 use crate::names::Names;
 use crate::order::{descending, sort_by_key};
-use crate::read::snapshot::SEGMENT;
 use crate::rows::{Cell, Column, Rows, Shape, Variant};
 use crate::table::events::Row;
-use crate::table::layout::{Key, Place};
+use crate::table::layout::Key;
 use crate::trace::Trace;
 use crate::words::words;
 use alloc::vec;
@@ -268,31 +266,14 @@ fn failures(rows: &mut Rows, trace: &Trace, memory: &Memory) {
 
 /// Adds the segments of a snapshot: reserved and allocated bytes, and the share in use.
 fn segments(rows: &mut Rows, trace: &Trace) {
-    let table = &trace.table;
-    let Some(name) = table.names.find(SEGMENT) else { return };
-    let mut index = Index::default();
-    let mut sums: Vec<((DeviceType, i64), usize, i64, i64)> = Vec::new();
-    for row in table.rows().filter(|&row| table.name_id(row) == name && table.ph(row) == b'M') {
-        let device = device_of(table, row);
-        let at = index.of((device.0 as i64, device.1), sums.len() as u32) as usize;
-        if at == sums.len() {
-            sums.push((device, 0, 0, 0));
-        }
-        let allocated = table.field_named(row, Place::Args, "allocated_size").and_then(|v| v.as_i64());
-        let sum = &mut sums[at];
-        sum.1 += 1;
-        sum.2 = sum.2.saturating_add(table.bytes(row, Key::Bytes));
-        sum.3 = sum.3.saturating_add(allocated.unwrap_or(0));
-    }
-    for (device, count, reserved, allocated) in sums {
-        let device = device_name(device);
+    for one in device_segments(trace) {
         Line {
-            device: &device,
+            device: &one.device,
             name: Some("(at the end)"),
-            count,
-            allocated,
-            reserved: Some(reserved),
-            share: (reserved > 0).then(|| allocated as f64 / reserved as f64),
+            count: one.segments,
+            allocated: one.allocated,
+            reserved: Some(one.reserved),
+            share: one.share(),
             ..Line::default()
         }
         .push(MemoryKind::Segments, rows);

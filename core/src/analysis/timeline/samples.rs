@@ -18,6 +18,7 @@ use crate::trace::Trace;
 use crate::words::words;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt::Write;
 
 words! {
     "SamplesBy"
@@ -283,6 +284,29 @@ impl Merged {
             }
         }
     }
+}
+
+/// The most functions of a line of [`folded`]: the stacks of n nested functions can have n² names.
+const DEEPEST: usize = 1024;
+
+/// Returns the samples as folded stacks: `outermost;…;innermost`, and the number of samples in the innermost function itself.
+pub(crate) fn folded(trace: &Trace) -> String {
+    let merged = Merged::of(trace, &counted(trace, &SampleFilter::default()));
+    let mut out = String::new();
+    for node in merged.nodes.iter().filter(|node| node.own > 0) {
+        let above = |node: &&Node| node.parent.map(|at| &merged.nodes[at as usize]);
+        let callers = core::iter::successors(Some(node), above).take(DEEPEST + 1);
+        let mut names: Vec<&str> = callers.map(|node| merged.names.get(node.name)).collect();
+        if names.len() > DEEPEST {
+            names[DEEPEST] = "[cut]";
+        }
+        for (at, name) in names.iter().rev().enumerate() {
+            out.extend((at > 0).then_some(';'));
+            out.extend(name.chars().map(|c| if matches!(c, ' ' | ';' | '\t' | '\n') { '_' } else { c }));
+        }
+        let _ = writeln!(out, " {}", node.own);
+    }
+    out
 }
 
 fn thread_id(trace: &Trace, track: TrackId) -> &str {

@@ -1,0 +1,137 @@
+//! What a summary shows of files that are not traces of events: memory snapshots and execution traces.
+
+use super::{TOP, section, top};
+use crate::analysis::device::memory_rows::{MemoryKind, memory_rows};
+use crate::analysis::overview::summary::Summary;
+use crate::execution::{Node, nodes_of};
+use crate::index::Keyed;
+use crate::names::Names;
+use crate::order::{descending, sort_by_key};
+use crate::read::snapshot::SOURCE;
+use crate::rows::{Cell, Rows};
+use crate::trace::Trace;
+use crate::units::{bytes, counted, time_ns};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::Write;
+
+/// What a file without events has.
+pub(super) const EMPTY: &str = "without events";
+
+/// How to record what a snapshot without a history lacks.
+const RECORD: &str = "record it with torch.cuda.memory._record_memory_history() before the work that is of interest";
+
+fn is_snapshot(trace: &Trace) -> bool {
+    trace.table.metadata.text(SOURCE).is_some()
+}
+
+/// The number of entries in the history of a snapshot.
+fn history(trace: &Trace) -> usize {
+    trace.table.rows().filter(|&row| trace.table.ph(row) != b'M').count()
+}
+
+/// The second line of the summary; `None` for traces of events.
+pub(super) fn facts(trace: &Trace, summary: &Summary) -> Option<Vec<String>> {
+    if is_snapshot(trace) {
+        let sum = |of: fn(&crate::analysis::device::segments::DeviceSegments) -> usize| -> usize {
+            summary.segments.iter().map(of).sum()
+        };
+        let history = match history(trace) {
+            0 => "no history".into(),
+            n => {
+                let time = time_ns(summary.wall.1 - summary.wall.0, None);
+                format!("history of {} in {time}", counted(n, "allocator event"))
+            }
+        };
+        let counts = [(sum(|one| one.segments), "segment"), (sum(|one| one.blocks), "block")];
+        return Some(counts.map(|(n, what)| counted(n, what)).into_iter().chain([history]).collect());
+    }
+    let nodes: Vec<Node<'_>> = nodes_of(&trace.table)?.collect();
+    let operators = nodes.iter().filter(|node| !node.schema().is_empty()).count();
+    let mut ids = Keyed::<bool>::default();
+    for id in nodes.iter().filter_map(|node| node.int("id")) {
+        *ids.of((id, 0)) = true;
+    }
+    let is_root = |node: &&Node<'_>| {
+        node.parent().is_none_or(|parent| ids.get((parent, 0)).is_none() || node.int("id") == Some(parent))
+    };
+    let roots: Vec<&str> = nodes.iter().filter(is_root).map(Node::name).collect();
+    let mut facts = vec![counted(nodes.len(), "node"), format!("{} with a schema", counted(operators, "operator"))];
+    match roots[..] {
+        [] => {}
+        [root] => facts.push(format!("root {root}")),
+        _ => facts.push(counted(roots.len(), "root")),
+    }
+    if let Some(schema) = trace.table.metadata.text("schema") {
+        facts.push(format!("version {} of the format", schema.trim_matches('"')));
+    }
+    facts.push("no times".to_string());
+    Some(facts)
+}
+
+/// The memory of each device in a snapshot, and who owned it at the peak.
+pub(super) fn memory(out: &mut String, trace: &Trace, summary: &Summary) {
+    if !is_snapshot(trace) {
+        return;
+    }
+    let mut rows = Rows::page(&["Device", "Segments", "Reserved", "Allocated", "Share", "Largest free block"]);
+    for one in &summary.segments {
+        rows.push(vec![
+            one.device.as_str().into(),
+            one.segments.into(),
+            Cell::Bytes(one.reserved),
+            Cell::Bytes(one.allocated),
+            one.share().map_or(Cell::Null, Cell::Share),
+            Cell::Bytes(one.largest_free),
+        ]);
+    }
+    section(out, "Memory at the time of the snapshot", &rows);
+    if history(trace) == 0 {
+        let _ = writeln!(
+            out,
+            "\nThe snapshot has no history, so it does not show when memory was allocated, its peak, or its owners:\n{RECORD}."
+        );
+        return;
+    }
+    let all = memory_rows(trace).rows;
+    let of = |kind: MemoryKind| {
+        let word = Cell::from(kind.as_str());
+        all.iter().filter(move |row| row[0] == word)
+    };
+    for device in of(MemoryKind::Device) {
+        let owners: Vec<&Vec<Cell>> = of(MemoryKind::AtPeak).filter(|row| row[1] == device[1]).collect();
+        let (Cell::Text(name), Cell::Bytes(peak), Cell::Ns(at)) = (&device[1], &device[6], &device[10]) else {
+            continue;
+        };
+        let mut rows = Rows::page(&["Owner", "Count", "Allocated", "Share of peak"]);
+        for row in owners.iter().take(TOP) {
+            rows.push([2, 3, 4, 9].map(|column: usize| row[column].clone()).into());
+        }
+        let title = format!("Owners at the peak of {name}: {} at {}", bytes(*peak), time_ns(*at, None));
+        section(out, &title, &rows);
+    }
+}
+
+/// The operators of an execution trace by their number, and the commands for it.
+pub(super) fn nodes(out: &mut String, trace: &Trace) {
+    let Some(nodes) = nodes_of(&trace.table) else { return };
+    let mut names = Names::default();
+    let mut counts: Keyed<i64> = Keyed::default();
+    for node in nodes.filter(|node| !node.schema().is_empty()) {
+        *counts.of((i64::from(names.intern(node.name()).0), 0)) += 1;
+    }
+    let mut counts = counts.into_entries();
+    sort_by_key(&mut counts, |&((name, _), count)| (descending(count), name));
+    let mut rows = Rows::page(&["Operator", "Calls"]);
+    for &((name, _), count) in counts.iter().take(TOP) {
+        let name = names.get(crate::names::NameId(name as u32));
+        rows.push(vec![name.into(), Cell::Int(count)]);
+    }
+    section(out, &top("operators by calls", counts.len()), &rows);
+    let _ = writeln!(
+        out,
+        "\nAn execution trace has no times. `nodes` lists its operators with tensors and arguments. `events` and\n`export execution-trace` of the trace that was recorded with it use it by --execution-trace."
+    );
+}
