@@ -53,11 +53,10 @@ pub(super) fn section(out: &mut String, title: &str, rows: &Rows) {
 
 fn head(out: &mut String, name: &str, trace: &Trace, summary: &Summary) {
     let table = &trace.table;
-    let mut facts = vec![name.to_owned(), info::producer(table).to_owned()];
     let samples = trace.samples.list().len();
-    if table.is_empty() && samples == 0 {
-        facts.push(other_files::EMPTY.to_owned());
-    }
+    let is_empty = table.is_empty() && samples == 0;
+    let without = if is_empty { other_files::EMPTY } else { "" };
+    let mut facts = vec![name.to_owned(), format!("{}{without}", info::producer(table))];
     if let Some(rank) = table.metadata.rank() {
         let of = table.metadata.world_size().map_or(String::new(), |n| format!(" of {n}"));
         facts.push(format!("rank {rank}{of}"));

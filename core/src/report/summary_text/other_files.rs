@@ -17,8 +17,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-/// What a file without events has.
-pub(super) const EMPTY: &str = "without events";
+/// What follows the kind of a file that has no events.
+pub(super) const EMPTY: &str = " without events";
 
 /// How to record what a snapshot without a history lacks.
 const RECORD: &str = "record it with torch.cuda.memory._record_memory_history() before the work that is of interest";
