@@ -170,7 +170,7 @@ fn samples_of_chrome_are_in_summaries_and_flame_graphs() {
 fn a_snapshot_shows_its_memory() {
     let text = summary("snapshots/without-history.pickle");
     assert!(text.starts_with("without-history.pickle · PyTorch memory snapshot\n3 segments · 9 blocks · no history\n"));
-    assert!(text.contains("CUDA 0         2  100.00 MB  30.00 MB   30.0%            25.00 MB"), "{text}");
+    assert!(text.contains("CUDA 0         2  100.00 MB   30.00 MB   30.0%            25.00 MB"), "{text}");
     assert!(text.contains("torch.cuda.memory._record_memory_history"), "{text}");
     assert!(!text.contains("[memory]"), "{text}");
     let with_history = summary("snapshots/h100.pickle");
