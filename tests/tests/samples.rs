@@ -2,8 +2,10 @@
 
 use kinetoscope_core::analysis::timeline::samples::{SampleFilter, SamplesBy};
 use kinetoscope_core::diagnostics::Code;
+use kinetoscope_core::outline::{OutlineReader, WindowReader};
 use kinetoscope_core::queries::analyses;
 use kinetoscope_core::queries::answer_options::SamplesOptions;
+use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files::data;
 use serde_json::{Value, json};
@@ -129,12 +131,8 @@ fn events_of_the_phase_p_are_samples_and_stacks_of_spans_are_not() {
 #[test]
 fn chunks_of_v8_have_the_thread_and_the_start_of_their_profile() {
     let path = "healthy/samples_of_v8.json";
-    let expected = json!([
-        ["(root)", 0, 6, 1],
-        ["main", 1, 4, 2],
-        ["(anonymous) a.js:5", 2, 2, 2],
-        ["other", 1, 1, 1],
-    ]);
+    let expected =
+        json!([["(root)", 0, 6, 1], ["main", 1, 4, 2], ["(anonymous) a.js:5", 2, 2, 2], ["other", 1, 1, 1],]);
     assert_eq!(tree_of(path), expected);
     assert_eq!(threads_of(path), json!([["main thread", "10", 5, 2], ["thread 20", "20", 1, 1]]));
     // The times are 1.1, 1.15, 1.2, 1.18 and 1.25 ms, and the span is from 1.09 to 1.19 ms.
@@ -161,7 +159,14 @@ fn json_lines_have_samples() {
 #[test]
 fn damaged_parts_of_profiles_are_counted() {
     let path = "malformed/damaged_samples_of_v8.json";
-    let expected = json!([["main", 1, 1], ["orphan", 1, 1], ["[unknown]", 1, 1], ["a", 1, 1], ["(root)", 1, 0], ["b", 1, 0]]);
+    let expected = json!([
+        ["main", 1, 1],
+        ["orphan", 1, 1],
+        ["[unknown]", 1, 1],
+        ["a", 1, 1],
+        ["(root)", 1, 0],
+        ["b", 1, 0]
+    ]);
     assert_eq!(counts_of(path), expected);
     // Two samples without a Profile; a missing parent, a cycle and an unknown node; three samples without a time.
     assert_eq!(diagnostics_of(path), json!([["lost_sample", 2], ["sample_stack", 3], ["sample_time", 3]]));
@@ -194,4 +199,30 @@ fn deep_stacks_take_linear_time() {
     let first: Value = serde_json::from_str(&rows.json_row(0)).expect("JSON");
     // The names repeat, so all but the outermost of each are recursive.
     assert_eq!((rows.rows.len(), &first["own"]), (8, &json!(7143)));
+}
+
+/// A window has the samples of the member `samples` inside of it, and none of V8, of which chunks can be missing.
+#[test]
+fn a_window_has_only_samples_whose_times_are_known() {
+    let window = |path: &str, window: (i64, i64)| {
+        let text = fs::read(data().join(path)).expect("a fixture");
+        let mut outline = OutlineReader::default();
+        outline.feed(&text).expect("a trace");
+        let outline = outline.finish().expect("a trace").0;
+        let mut reader = WindowReader::new(&outline, window, Limits::default());
+        reader.feed(&text).expect("a trace");
+        let (table, diagnostics) = reader.finish().expect("a trace");
+        let trace = Trace::new(table, diagnostics);
+        let options = SamplesOptions { by: SamplesBy::Thread, ..SamplesOptions::default() };
+        let rows = analyses::samples(&trace, &options);
+        let count = |at| serde_json::from_str::<Value>(&rows.json_row(at)).expect("JSON")["samples"].clone();
+        let lost = trace.diagnostics.count(Code::LostSample);
+        (
+            (0..rows.rows.len()).map(count).collect::<Value>(),
+            lost,
+            trace.diagnostics.count(Code::OutsideWindow),
+        )
+    };
+    assert_eq!(window("healthy/samples_of_hermes.json", (1_000_000, 2_000_000)), (json!([2]), 0, 2));
+    assert_eq!(window("healthy/samples_of_v8.json", (0, 10_000_000)), (json!([]), 6, 0));
 }

@@ -59,7 +59,7 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "folded",
         kind: Kind::Form,
-        about: help("Folded stacks for flame graphs: PyTorch's `export_stacks`, or samples"),
+        about: help("Folded stacks for flame graphs: `export_stacks`, or samples"),
         examples: examples(&["run.json -o run.folded", "run.json --lanes -o run.folded"]),
         options: FoldedOptions::DECLARED,
         extension: Some("folded"),

@@ -304,10 +304,14 @@ fn data_quality(out: &mut String, trace: &Trace, summary: &Summary) {
     let outside = trace.diagnostics.count(Code::OutsideWindow) as usize;
     let what = if outside > 0 { "window" } else { "file" };
     if outside > 0 {
+        let has_member = trace.table.metadata.text("samples").is_some();
+        let events = match has_member {
+            true => format!("{} events and samples", count(outside)),
+            false => counted(outside, "event"),
+        };
         let _ = writeln!(
             out,
-            "  Only a window of time was read, without {} outside of it. Spans that reach beyond it\n  have their full durations.",
-            counted(outside, "event")
+            "  Only a window of time was read, without {events} outside of it. Spans that reach beyond it\n  have their full durations."
         );
     }
     if trace.diagnostics.count(Code::Nanoseconds) > 0 {

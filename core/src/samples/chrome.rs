@@ -153,10 +153,10 @@ fn read_member(
 ) {
     let in_nanoseconds = diagnostics.count(Code::Nanoseconds) > 0;
     let mut threads = Threads::new(table);
-    let mut found = Vec::new();
+    let (mut found, mut lost) = (Vec::new(), 0);
     for element in members(table, "samples").into_iter().flat_map(items).map(|item| item.1) {
         let Ok(Json::Object(sample)) = serde_json::from_str(element) else {
-            diagnostics.record(Code::LostSample, None, element.as_bytes());
+            lost += 1;
             continue;
         };
         let text = |key: &str| sample.get(key).and_then(id_of);
@@ -172,8 +172,17 @@ fn read_member(
         let is_one = weight.is_none_or(|weight| weight == Ok(1.0));
         diagnostics.record_many(Code::SampleWeight, u64::from(!is_one), None, element.as_bytes());
     }
+    // A list of something else has no samples to lose.
+    if !found.is_empty() {
+        diagnostics.record_many(Code::LostSample, lost, None, b"samples");
+    }
     let tracks = threads.tracks(table);
+    let is_outside = |ts: i64| table.metadata.window.is_some_and(|window| ts < window.0 || ts > window.1);
     for (ts, thread, frame) in found {
+        if ts.is_some_and(is_outside) {
+            diagnostics.record(Code::OutsideWindow, None, b"");
+            continue;
+        }
         samples.push(diagnostics, ts, tracks[thread as usize], frame);
     }
 }

@@ -65,7 +65,8 @@ pub(super) fn read(samples: &mut Samples, table: &Table, diagnostics: &mut Diagn
             if at == profiles.len() {
                 profiles.push(Profile { track: None, clock: None });
             }
-            if table.name(row) != CHUNK {
+            // In a window, chunks are missing, and with them the times of all that follow.
+            if table.name(row) != CHUNK && table.metadata.window.is_none() {
                 let data = data_of(table, row);
                 let start = data.get("startTime").or_else(|| data.get("cpuProfile")?.get("startTime"));
                 profiles[at] = Profile { track: Some(table.track_id(row)), clock: start.and_then(ns) };
@@ -112,7 +113,10 @@ fn name_of(node: &Json) -> String {
         ("", "") => "(anonymous)".into(),
         // V8 counts lines from 0.
         ("", url) => {
-            format!("(anonymous) {url}:{}", call.get("lineNumber").and_then(Json::as_i64).unwrap_or(-1).saturating_add(1))
+            format!(
+                "(anonymous) {url}:{}",
+                call.get("lineNumber").and_then(Json::as_i64).unwrap_or(-1).saturating_add(1)
+            )
         }
         (name, _) => name.into(),
     }
@@ -138,7 +142,8 @@ impl Nodes {
             let frame = samples.frames.add(&name_of(node));
             self.index.of(key, frame);
             self.callers.extend(id(node.get("parent")).map(|caller| (frame, caller)));
-            self.children.extend(list(node, "children").iter().filter_map(|child| Some((id(Some(child))?, frame))));
+            self.children
+                .extend(list(node, "children").iter().filter_map(|child| Some((id(Some(child))?, frame))));
         }
         let (of_samples, deltas) = (list(tree, "samples"), list(data, "timeDeltas"));
         let deltas = if deltas.is_empty() { list(tree, "timeDeltas") } else { deltas };

@@ -169,20 +169,27 @@ fn samples_of_chrome_are_in_summaries_and_flame_graphs() {
 #[test]
 fn a_snapshot_shows_its_memory() {
     let text = summary("snapshots/without-history.pickle");
-    assert!(text.starts_with("without-history.pickle · PyTorch memory snapshot\n3 segments · 9 blocks · no history\n"));
+    assert!(text.starts_with(
+        "without-history.pickle · PyTorch memory snapshot\n3 segments · 9 blocks · no history\n"
+    ));
     assert!(text.contains("CUDA 0         2  100.00 MB   30.00 MB   30.0%            25.00 MB"), "{text}");
     assert!(text.contains("torch.cuda.memory._record_memory_history"), "{text}");
     assert!(!text.contains("[memory]"), "{text}");
     let with_history = summary("snapshots/h100.pickle");
     assert!(with_history.contains("Owners at the peak of CUDA 0: 10.75 MB at 9.467ms"), "{with_history}");
-    assert!(with_history.contains("gen_cuda.py(255): snapshot      4    6.75 MB          62.8%"), "{with_history}");
+    assert!(
+        with_history.contains("gen_cuda.py(255): snapshot      4    6.75 MB          62.8%"),
+        "{with_history}"
+    );
     let memory = &rows(&["summary", &data("snapshots/without-history.pickle")])[0]["memory"][0];
     assert_eq!(memory["largest_free_bytes"], 25 << 20);
 }
 
 #[test]
 fn the_first_line_states_what_a_file_is() {
-    assert!(summary("healthy/empty_array.json").starts_with("empty_array.json · Chrome trace without events\n"));
+    assert!(
+        summary("healthy/empty_array.json").starts_with("empty_array.json · Chrome trace without events\n")
+    );
     let nodes = summary("healthy/execution_trace.json");
     let expected = "execution_trace.json · PyTorch execution trace\n2 nodes · 1 operator with a schema · \
                     root [pytorch|profiler|execution_trace|thread] · version 1.1.1-chakra.0.0.4 of the format · no times\n";
@@ -214,5 +221,8 @@ fn kernels_of_expert_parallelism_are_communication() {
 fn stacks_state_that_the_cpu_is_missing() {
     let output = kinetoscope(&["stacks", &data("cases/stacks_without_cpu.json")]);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(message.contains("no events of the CPU") && message.contains("ProfilerActivity.CPU"), "{message}");
+    assert!(
+        message.contains("no events of the CPU") && message.contains("ProfilerActivity.CPU"),
+        "{message}"
+    );
 }

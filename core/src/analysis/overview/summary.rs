@@ -54,7 +54,12 @@ pub const COLUMNS: &[Column] = &[
         Shape::Records(&TOP_FUNCTION),
         "Functions by their samples of call stacks, for traces with samples.",
     ),
-    Column::json("memory", "", Shape::Records(&DEVICE_MEMORY), "The memory of each device in a memory snapshot."),
+    Column::json(
+        "memory",
+        "",
+        Shape::Records(&DEVICE_MEMORY),
+        "The memory of each device in a memory snapshot.",
+    ),
     Column::json("findings", "", Shape::Records(&FINDING), "The findings: what saves most first."),
     Column::int("lost", "Lost", "The number of parts of the trace that were lost or are uncertain."),
 ];

@@ -21,7 +21,8 @@ use core::fmt::Write;
 pub(super) const EMPTY: &str = " without events";
 
 /// How to record what a snapshot without a history lacks.
-const RECORD: &str = "record it with torch.cuda.memory._record_memory_history() before the work that is of interest";
+const RECORD: &str =
+    "record it with torch.cuda.memory._record_memory_history() before the work that is of interest";
 
 fn is_snapshot(trace: &Trace) -> bool {
     trace.table.metadata.text(SOURCE).is_some()
@@ -58,7 +59,8 @@ pub(super) fn facts(trace: &Trace, summary: &Summary) -> Option<Vec<String>> {
         node.parent().is_none_or(|parent| ids.get((parent, 0)).is_none() || node.int("id") == Some(parent))
     };
     let roots: Vec<&str> = nodes.iter().filter(is_root).map(Node::name).collect();
-    let mut facts = vec![counted(nodes.len(), "node"), format!("{} with a schema", counted(operators, "operator"))];
+    let mut facts =
+        vec![counted(nodes.len(), "node"), format!("{} with a schema", counted(operators, "operator"))];
     match roots[..] {
         [] => {}
         [root] => facts.push(format!("root {root}")),
@@ -76,7 +78,8 @@ pub(super) fn memory(out: &mut String, trace: &Trace, summary: &Summary) {
     if !is_snapshot(trace) {
         return;
     }
-    let mut rows = Rows::page(&["Device", "Segments", "Reserved", "Allocated", "Share", "Largest free block"]);
+    let mut rows =
+        Rows::page(&["Device", "Segments", "Reserved", "Allocated", "Share", "Largest free block"]);
     for one in &summary.segments {
         rows.push(vec![
             one.device.as_str().into(),
@@ -102,7 +105,8 @@ pub(super) fn memory(out: &mut String, trace: &Trace, summary: &Summary) {
     };
     for device in of(MemoryKind::Device) {
         let owners: Vec<&Vec<Cell>> = of(MemoryKind::AtPeak).filter(|row| row[1] == device[1]).collect();
-        let (Cell::Text(name), Cell::Bytes(peak), Cell::Ns(at)) = (&device[1], &device[6], &device[10]) else {
+        let (Cell::Text(name), Cell::Bytes(peak), Cell::Ns(at)) = (&device[1], &device[6], &device[10])
+        else {
             continue;
         };
         let mut rows = Rows::page(&["Owner", "Count", "Allocated", "Share of peak"]);

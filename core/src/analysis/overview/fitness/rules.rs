@@ -100,7 +100,10 @@ impl Reasons<'_> {
             let message = "no collective was recorded".into();
             self.push(ReasonCode::NoCommunication, Unfit, &[Communication], none, message);
         }
-        if facts.allocations.count == 0 && trace.table.metadata.text(SOURCE).is_some() && trace.table.names.find(SEGMENT).is_some() {
+        if facts.allocations.count == 0
+            && trace.table.metadata.text(SOURCE).is_some()
+            && trace.table.names.find(SEGMENT).is_some()
+        {
             let message = "the snapshot has no history: it shows the memory at its end only".into();
             self.push(ReasonCode::NoMemory, Limited, &[Memory], none, message);
         } else if facts.allocations.count == 0 {
