@@ -305,9 +305,10 @@ fn data_quality(out: &mut String, trace: &Trace, summary: &Summary) {
     let what = if outside > 0 { "window" } else { "file" };
     if outside > 0 {
         let has_member = trace.table.metadata.text("samples").is_some();
-        let events = match has_member {
-            true => format!("{} events and samples", count(outside)),
-            false => counted(outside, "event"),
+        let events = if has_member {
+            format!("{} events and samples", count(outside))
+        } else {
+            counted(outside, "event")
         };
         let _ = writeln!(
             out,

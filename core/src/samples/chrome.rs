@@ -1,7 +1,7 @@
 //! Samples of the member `samples`, of events of the phase `P`, and the stacks of other events.
 //!
 //! A stack is an id in the member `stackFrames`, or a list of frames whose first is the outermost, as the format's document
-//! defines them (“StackFrames Dictionary”, “Global Samples”, “Stack Traces on Duration Events”).
+//! defines them (“`StackFrames` Dictionary”, “Global Samples”, “Stack Traces on Duration Events”).
 
 use super::{CATEGORY, NONE, Samples, Threads, v8};
 use crate::diagnostics::{Code, Diagnostics};
@@ -111,15 +111,16 @@ pub(super) fn read(samples: &mut Samples, table: &mut Table, diagnostics: &mut D
             let times = [table.ts(row), table.end(row)];
             for (keys, ts) in KEYS.iter().zip(times).take(if of_phase { 1 } else { 2 }) {
                 let frame = match stack_of(samples, &mut frames, table, row, keys) {
-                    Some(None) if !of_phase => {
+                    Some(NONE) if !of_phase => {
                         diagnostics.record(Code::SampleStack, None, b"");
                         continue;
                     }
                     Some(frame) => frame,
                     // A sample without a stack is in the function of its name.
-                    None if of_phase => Some(samples.frames.called(NONE, table.name(row))),
+                    None if of_phase => samples.frames.called(NONE, table.name(row)),
                     None => continue,
                 };
+                let frame = Some(frame).filter(|&frame| frame != NONE);
                 samples.push(diagnostics, Some(ts), table.track_id(row), frame);
             }
         }
@@ -187,14 +188,14 @@ fn read_member(
     }
 }
 
-/// The innermost frame of the stack of an event; `None` if it has no stack, `Some(None)` if its frame is missing.
+/// The innermost frame of the stack of an event; `None` if it has no stack, [`NONE`] if its frame is missing.
 fn stack_of(
     samples: &mut Samples,
     frames: &mut Dictionary,
     table: &Table,
     row: Row,
     [id, list]: &[&str; 2],
-) -> Option<Option<u32>> {
+) -> Option<u32> {
     let id = match table.field_named(row, Place::Top, id) {
         Some(Value::Int(id)) => Some(id.to_string()),
         Some(Value::Text(id)) => Some(id.into()),
@@ -203,11 +204,11 @@ fn stack_of(
     let known = id.as_ref().and_then(|id| frames.get(id));
     let list = table.field_named(row, Place::Top, list).and_then(|value| value.as_json());
     let list = list.filter(|text| text.starts_with('[') && known.is_none());
-    let Some(list) = list else { return id.map(|_| known) };
+    let Some(list) = list else { return id.map(|_| known.unwrap_or(NONE)) };
     let mut frame = NONE;
     for (_, name) in items(list) {
         let text: String = serde_json::from_str(name).unwrap_or_else(|_| name.into());
         frame = samples.frames.called(frame, &text);
     }
-    (frame != NONE).then_some(Some(frame))
+    (frame != NONE).then_some(frame)
 }

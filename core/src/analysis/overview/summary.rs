@@ -289,9 +289,10 @@ pub fn summary_by(trace: &Trace, join: Join) -> Summary {
         identities: checked.unwrap_or_default(),
         findings: with_patterns(findings, patterns),
         tracks: if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() },
-        functions: match has_samples(trace) {
-            true => sample_rows(trace, SamplesBy::Function, &SampleFilter::default()),
-            false => Rows::default(),
+        functions: if has_samples(trace) {
+            sample_rows(trace, SamplesBy::Function, &SampleFilter::default())
+        } else {
+            Rows::default()
         },
         segments: device_segments(trace),
         self_cpu_ns: operators.iter().map(|row| row.self_cpu_time_total_ns).sum(),
