@@ -73,7 +73,8 @@ fn head(out: &mut String, name: &str, trace: &Trace, summary: &Summary) {
     let wall = summary.wall;
     let mut facts = vec![time_ns(wall.1 - wall.0, None), counted(table.len(), "event")];
     if samples > 0 {
-        facts.push(counted(samples, "sample"));
+        let is_of_events = trace.diagnostics.count(Code::EventStack) > 0;
+        facts.push(counted(samples, if is_of_events { "call stack" } else { "sample" }));
     }
     for (category, n) in info::categories(table) {
         use crate::table::category::Category;

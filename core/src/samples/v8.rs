@@ -42,9 +42,12 @@ struct Nodes {
     samples: Vec<(Option<i64>, TrackId, (i64, i64))>,
 }
 
-/// Whether an event is a part of a profile.
+/// Whether an event is a part of a profile: it has the name of one, and its category or its data.
 pub(super) fn is_profile(table: &Table, row: Row) -> bool {
-    matches!(table.name(row), PROFILE | CHUNK | COMPLETE) && table.cat(row).contains("disabled-by-default")
+    let has_data =
+        || table.field_named(row, Place::Args, "data").is_some_and(|data| data.as_json().is_some());
+    matches!(table.name(row), PROFILE | CHUNK | COMPLETE)
+        && (table.cat(row).contains("disabled-by-default") || has_data())
 }
 
 pub(super) fn read(samples: &mut Samples, table: &Table, diagnostics: &mut Diagnostics) {

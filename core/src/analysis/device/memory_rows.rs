@@ -2,11 +2,9 @@
 //! segments.
 
 use super::memory::{Memory, Record, device_name, device_of};
-use super::owners::Owners;
+use super::owners::{BEFORE, OUTSIDE, Owners};
 use super::ranges::step_ranges;
 use super::segments::device_segments;
-use crate::names::Names;
-use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows, Shape, Variant};
 use crate::table::events::Row;
 use crate::table::layout::Key;
@@ -128,9 +126,6 @@ fn sum(bytes: impl IntoIterator<Item = i64>) -> i64 {
     bytes.into_iter().fold(0, i64::saturating_add)
 }
 
-/// The owner of allocations without an enclosing operator or a stack.
-const OUTSIDE: &str = "(outside of every operator)";
-
 /// The maximum number of owners shown for a peak, and for unreleased memory.
 const OWNERS: usize = 20;
 
@@ -149,7 +144,7 @@ pub fn memory_rows(trace: &Trace) -> Rows {
             let before = device.peak.saturating_sub(sum(bytes));
             if before > 0 {
                 let share = Some(before as f64 / device.peak.max(1) as f64);
-                let name = Some("(before the recording)");
+                let name = Some(BEFORE);
                 Line { device: &device.name, name, allocated: before, share, ..Line::default() }
                     .push(MemoryKind::AtPeak, &mut rows);
             }
@@ -194,18 +189,7 @@ fn by_owner(
     peak: Option<i64>,
 ) {
     let table = &owners.trace.table;
-    let mut names = Names::default();
-    let mut sums: Vec<(i64, usize, Row)> = Vec::new();
-    for &row in allocations {
-        // The first name is the empty one, which no owner has.
-        let at = names.intern(owners.name(row).unwrap_or(OUTSIDE)).0 as usize - 1;
-        if at == sums.len() {
-            sums.push((0, 0, row));
-        }
-        let bytes = table.bytes(row, Key::Bytes);
-        sums[at] = (sums[at].0.saturating_add(bytes), sums[at].1 + 1, sums[at].2);
-    }
-    sort_by_key(&mut sums, |s| (descending(s.0), 0));
+    let sums = owners.sums(allocations);
     for &(bytes, count, first) in sums.iter().take(OWNERS) {
         Line {
             device,

@@ -1,14 +1,17 @@
 //! What a summary shows of files that are not traces of events: memory snapshots and execution traces.
 
 use super::{TOP, section, top};
-use crate::analysis::device::memory_rows::{MemoryKind, memory_rows};
+use crate::analysis::device::memory::Memory;
+use crate::analysis::device::owners::{BEFORE, OUTSIDE, Owners};
+use crate::analysis::device::segments::DeviceSegments;
 use crate::analysis::overview::summary::Summary;
 use crate::execution::{Node, nodes_of};
 use crate::index::Keyed;
-use crate::names::Names;
+use crate::names::{NameId, Names};
 use crate::order::{descending, sort_by_key};
 use crate::read::snapshot::SOURCE;
 use crate::rows::{Cell, Rows};
+use crate::table::events::Row;
 use crate::trace::Trace;
 use crate::units::{bytes, counted, time_ns};
 use alloc::format;
@@ -36,9 +39,7 @@ fn history(trace: &Trace) -> usize {
 /// The second line of the summary; `None` for traces of events.
 pub(super) fn facts(trace: &Trace, summary: &Summary) -> Option<Vec<String>> {
     if is_snapshot(trace) {
-        let sum = |of: fn(&crate::analysis::device::segments::DeviceSegments) -> usize| -> usize {
-            summary.segments.iter().map(of).sum()
-        };
+        let sum = |of: fn(&DeviceSegments) -> usize| -> usize { summary.segments.iter().map(of).sum() };
         let history = match history(trace) {
             0 => "no history".into(),
             n => {
@@ -98,22 +99,25 @@ pub(super) fn memory(out: &mut String, trace: &Trace, summary: &Summary) {
         );
         return;
     }
-    let all = memory_rows(trace).rows;
-    let of = |kind: MemoryKind| {
-        let word = Cell::from(kind.as_str());
-        all.iter().filter(move |row| row[0] == word)
-    };
-    for device in of(MemoryKind::Device) {
-        let owners: Vec<&Vec<Cell>> = of(MemoryKind::AtPeak).filter(|row| row[1] == device[1]).collect();
-        let (Cell::Text(name), Cell::Bytes(peak), Cell::Ns(at)) = (&device[1], &device[6], &device[10])
-        else {
-            continue;
-        };
-        let mut rows = Rows::page(&["Owner", "Count", "Allocated", "Share of peak"]);
-        for row in owners.iter().take(TOP) {
-            rows.push([2, 3, 4, 9].map(|column: usize| row[column].clone()).into());
+    let (memory, owners) = (Memory::new(trace), Owners::of_stacks(trace));
+    for device in memory.devices.iter().filter(|device| device.allocations > 0) {
+        let (held, sizes): (Vec<Row>, Vec<i64>) =
+            memory.live(device.peak_at).map(|record| (record.row, record.bytes)).unzip();
+        let before = sizes.into_iter().fold(device.peak, i64::saturating_sub);
+        let mut lines = Vec::new();
+        if before > 0 {
+            lines.push((BEFORE, 0, before));
         }
-        let title = format!("Owners at the peak of {name}: {} at {}", bytes(*peak), time_ns(*at, None));
+        let sums = owners.sums(&held);
+        lines.extend(sums.iter().map(|&(sum, n, first)| (owners.name(first).unwrap_or(OUTSIDE), n, sum)));
+        let mut rows = Rows::page(&["Owner", "Count", "Allocated", "Share of peak"]);
+        for (name, count, sum) in lines.into_iter().take(TOP) {
+            let share = Cell::Share(sum as f64 / device.peak.max(1) as f64);
+            rows.push(vec![name.into(), count.into(), Cell::Bytes(sum), share]);
+        }
+        let at = memory.records[device.peak_at].ts.saturating_sub(trace.start_ns);
+        let title =
+            format!("Owners at the peak of {}: {} at {}", device.name, bytes(device.peak), time_ns(at, None));
         section(out, &title, &rows);
     }
 }
@@ -130,7 +134,7 @@ pub(super) fn nodes(out: &mut String, trace: &Trace) {
     sort_by_key(&mut counts, |&((name, _), count)| (descending(count), name));
     let mut rows = Rows::page(&["Operator", "Calls"]);
     for &((name, _), count) in counts.iter().take(TOP) {
-        let name = names.get(crate::names::NameId(name as u32));
+        let name = names.get(NameId(name as u32));
         rows.push(vec![name.into(), Cell::Int(count)]);
     }
     section(out, &top("operators by calls", counts.len()), &rows);
