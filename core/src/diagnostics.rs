@@ -64,7 +64,7 @@ codes! {
     ByteOrderMark "byte_order_mark" Note "The text begins with a UTF-8 byte order mark. It was ignored.";
     Truncated "truncated" Lost "The file ends inside an event. The incomplete event was dropped.";
     MemoryLimit "memory_limit" Lost "The trace does not fit into the memory limit. Everything before that point was read.";
-    OutsideWindow "outside_window" Note "An event is outside of the window of time that was read. It was left out. Spans that reach beyond the window have their full durations.";
+    OutsideWindow "outside_window" Note "An event or a sample is outside of the window of time that was read. It was left out. Spans that reach beyond the window have their full durations.";
     Unclosed "unclosed" Note "The trace ends without its closing part. Every event in it was read.";
     DamagedEvent "damaged_event" Lost "An event or record is damaged. It was dropped, and reading continued after it.";
     StrayBytes "stray_bytes" Lost "Bytes between events are not part of any event. They were skipped.";
@@ -107,6 +107,11 @@ codes! {
     LaunchWithoutKernel "launch_without_kernel" Note "A launch call has no GPU activity with its correlation id. It was kept without a link.";
     RepeatedId "repeated_id" Note "Several calls or operators have the id of a GPU activity. It was linked by its process, its external id and its time.";
     AmbiguousLink "ambiguous_link" Lost "Several calls or operators have the id of a GPU activity, and nothing distinguishes them. The link is a guess.";
+    LostSample "lost_sample" Lost "A sample of a call stack is not an object, or is of a V8 profile without a Profile event or in a window of time. It was left out.";
+    SampleStack "sample_stack" Repaired "A call stack refers to a frame that is missing, or to one that calls itself through its callers. The known frames were kept, else the frame [unknown].";
+    SampleTime "sample_time" Repaired "A sample of a call stack has no valid time. It counts where no time is selected.";
+    SampleWeight "sample_weight" Note "A sample of a call stack has a weight other than 1. It counts as one sample.";
+    EventStack "event_stack" Note "The trace has call stacks of events and no samples. Each stack counts as a sample. It shows where an event was recorded, not where CPU time went.";
     NegativeCorrelation "negative_correlation" Lost "An event has a negative linked correlation id. It counts as not linked. PyTorch rejects such results.";
     NoForwardThread "no_forward_thread" Lost "A backward function has no forward thread id. It has no stack. PyTorch rejects such results.";
     NoStartRecord "no_start_record" Lost "The start of profiling was not recorded locally. Times count from the earliest record. PyTorch rejects such records.";

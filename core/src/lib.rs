@@ -104,6 +104,7 @@ pub mod read;
 pub mod records;
 pub mod report;
 pub mod rows;
+mod samples;
 pub mod schema;
 pub mod table;
 pub mod time;

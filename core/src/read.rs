@@ -16,7 +16,7 @@ pub(crate) mod perfetto;
 mod pickle;
 pub(crate) mod recording;
 mod repair;
-mod scan;
+pub(crate) mod scan;
 pub mod segment;
 pub(crate) mod snapshot;
 mod sniff;

@@ -16,6 +16,7 @@ use crate::read::recording::{Recording, is_recording};
 use crate::read::segment::Segment;
 use crate::read::snapshot::{self, is_pickle};
 use crate::read::unpack::Unpacker;
+use crate::samples::Samples;
 use crate::table::bounds::bound_times;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -54,6 +55,8 @@ pub struct Trace {
     pub kernel_rules: KernelRules,
     /// The execution trace of the same program, if one was joined.
     pub execution: Option<Box<ExecutionTrace>>,
+    /// The samples of call stacks that are no events of the recorder.
+    pub(crate) samples: Samples,
     /// Whether the annotations of streams are 1 ns longer at each end than PyTorch's events.
     pub(crate) has_wide_annotations: bool,
 }
@@ -92,6 +95,7 @@ impl Trace {
     /// Does the same with tasks that `join` runs.
     pub fn new_by(mut table: Table, mut diagnostics: Diagnostics, join: Join) -> Trace {
         dialect::apply(&mut table, &mut diagnostics);
+        let samples = Samples::of(&mut table, &mut diagnostics);
         let join = join.of_events(table.len());
         let mut spans = pair_spans(&mut table, &mut diagnostics);
         bound_times(&mut table, &mut diagnostics);
@@ -102,7 +106,7 @@ impl Trace {
             &mut || pairs = core::mem::take(&mut spans).pair_rest(&table, &mut unpaired),
             &mut || ids = Ids::of(&table),
             &mut || {
-                start_ns = table.metadata.origin.unwrap_or_else(|| window_start(&table));
+                start_ns = table.metadata.origin.unwrap_or_else(|| window_start(&table, &samples));
                 is_export = is_python_export(&table);
             },
         ]);
@@ -125,6 +129,7 @@ impl Trace {
             links,
             diagnostics,
             start_ns,
+            samples,
             rules,
             kernel_rules: KernelRules::default(),
             execution: None,
@@ -148,12 +153,13 @@ impl Trace {
 /// The name of the instant event with which PyTorch's profiler marks its start.
 pub(crate) const START_MARKER: &str = "Iteration Start: PyTorch Profiler";
 
-fn window_start(table: &Table) -> i64 {
+fn window_start(table: &Table, samples: &Samples) -> i64 {
     let times = || table.rows().filter(|&row| table.ts(row) != time::NONE);
     let instant = table.names.find(START_MARKER);
     let is_marker =
         |&row: &Row| table.category(row) == Category::Window || Some(table.name_id(row)) == instant;
     let first = || times().filter(|&row| table.ph(row) != b'M').map(|row| table.ts(row)).min();
+    let first = || first().or_else(|| Some(samples.span()?.0));
     times().find(is_marker).map(|row| table.ts(row)).or_else(first).unwrap_or(0)
 }
 

@@ -1,5 +1,8 @@
 //! A trace as lines of text, which the fixtures are compared by.
 
+use kinetoscope_core::analysis::timeline::samples::SamplesBy;
+use kinetoscope_core::queries::analyses;
+use kinetoscope_core::queries::answer_options::SamplesOptions;
 use kinetoscope_core::table::events::{Row, Table};
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::time;
@@ -73,6 +76,11 @@ pub fn structure(trace: &Trace) -> String {
             let indent = "  ".repeat(trace.tree.depth(at) as usize + 1);
             let _ = writeln!(out, "{indent}{} self={own}", trace.tree.row(at).index());
         }
+    }
+    let options = SamplesOptions { by: SamplesBy::Tree, ..SamplesOptions::default() };
+    let samples = analyses::samples(trace, &options);
+    for at in 0..samples.rows.len() {
+        let _ = writeln!(out, "samples {}", samples.json_row(at));
     }
     out
 }

@@ -1,16 +1,26 @@
 //! Samples of call stacks, counted by hand.
 
 use kinetoscope_core::analysis::timeline::samples::{SampleFilter, SamplesBy};
+use kinetoscope_core::diagnostics::Code;
+use kinetoscope_core::outline::{OutlineReader, WindowReader};
 use kinetoscope_core::queries::analyses;
 use kinetoscope_core::queries::answer_options::SamplesOptions;
+use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files::data;
 use serde_json::{Value, json};
 use std::fs;
 
 fn answer(by: SamplesBy, filter: SampleFilter, keys: &[&str]) -> Value {
-    let trace = fs::read(data().join("healthy/samples.json")).expect("a fixture");
-    let trace = Trace::read(&trace).expect("a trace");
+    answer_of("healthy/samples.json", by, filter, keys)
+}
+
+fn read(path: &str) -> Trace {
+    Trace::read(&fs::read(data().join(path)).expect("a fixture")).expect("a trace")
+}
+
+fn answer_of(path: &str, by: SamplesBy, filter: SampleFilter, keys: &[&str]) -> Value {
+    let trace = read(path);
     let rows = analyses::samples(&trace, &SamplesOptions { by, filter, row_limit: None });
     let row = |at| serde_json::from_str::<Value>(&rows.json_row(at)).expect("JSON");
     let pick = |row: Value| keys.iter().map(|key| row[*key].clone()).collect::<Vec<_>>();
@@ -78,4 +88,141 @@ fn filters_select_spans_gaps_threads_and_times() {
     // The recording begins with its first event.
     let time = SampleFilter { time: Some((2_000_000, 2_500_000)), ..SampleFilter::default() };
     assert_eq!(names(time), json!([["hash", 1, 1], ["start", 0, 0]]));
+}
+
+fn counts_of(path: &str) -> Value {
+    answer_of(path, SamplesBy::Function, SampleFilter::default(), &COUNTS)
+}
+
+fn tree_of(path: &str) -> Value {
+    answer_of(path, SamplesBy::Tree, SampleFilter::default(), &["name", "depth", "samples", "own"])
+}
+
+fn threads_of(path: &str) -> Value {
+    answer_of(path, SamplesBy::Thread, SampleFilter::default(), &["name", "thread", "samples", "own"])
+}
+
+/// The diagnostics of a trace with their counts.
+fn diagnostics_of(path: &str) -> Value {
+    let codes = read(path).diagnostics;
+    codes.findings().iter().map(|one| json!([one.code.as_str(), one.count])).collect()
+}
+
+#[test]
+fn the_member_samples_has_stacks_in_a_dictionary() {
+    let path = "healthy/samples_of_hermes.json";
+    assert_eq!(counts_of(path), json!([["work", 2, 2], ["[root]", 4, 1], ["idle", 1, 1]]));
+    assert_eq!(tree_of(path), json!([["[root]", 0, 4, 1], ["work", 1, 2, 2], ["idle", 1, 1, 1]]));
+    assert_eq!(threads_of(path), json!([["thread 12", "12", 4, 4]]));
+    let time = SampleFilter { time: Some((1_000_000, 3_000_000)), ..SampleFilter::default() };
+    let found = answer_of(path, SamplesBy::Function, time, &COUNTS);
+    assert_eq!(found, json!([["work", 1, 1], ["idle", 1, 1], ["[root]", 2, 0]]));
+}
+
+#[test]
+fn events_of_the_phase_p_are_samples_and_stacks_of_spans_are_not() {
+    let path = "healthy/samples_of_phase_p.json";
+    assert_eq!(counts_of(path), json!([["work", 2, 1], ["leaf", 1, 1], ["main", 2, 0]]));
+    let inside = SampleFilter { span: Some("slice".into()), ..SampleFilter::default() };
+    assert_eq!(answer_of(path, SamplesBy::Thread, inside, &["samples"]), json!([[2]]));
+    assert_eq!(diagnostics_of(path), json!([]));
+}
+
+#[test]
+fn chunks_of_v8_have_the_thread_and_the_start_of_their_profile() {
+    let path = "healthy/samples_of_v8.json";
+    let expected =
+        json!([["(root)", 0, 6, 1], ["main", 1, 4, 2], ["(anonymous) a.js:5", 2, 2, 2], ["other", 1, 1, 1],]);
+    assert_eq!(tree_of(path), expected);
+    assert_eq!(threads_of(path), json!([["main thread", "10", 5, 2], ["thread 20", "20", 1, 1]]));
+    // The times are 1.1, 1.15, 1.2, 1.18 and 1.25 ms, and the span is from 1.09 to 1.19 ms.
+    let inside = SampleFilter { span: Some("task".into()), ..SampleFilter::default() };
+    let found = answer_of(path, SamplesBy::Function, inside, &COUNTS);
+    assert_eq!(found, json!([["(root)", 3, 1], ["main", 2, 1], ["(anonymous) a.js:5", 1, 1]]));
+    assert_eq!(diagnostics_of(path), json!([]));
+}
+
+#[test]
+fn stacks_of_events_count_where_no_samples_are() {
+    let path = "healthy/stacks_of_events.json";
+    let expected = json!([["main", 0, 5, 1], ["load", 1, 3, 1], ["read", 2, 2, 2], ["save", 1, 1, 1]]);
+    assert_eq!(tree_of(path), expected);
+    assert_eq!(diagnostics_of(path), json!([["event_stack", 5]]));
+}
+
+#[test]
+fn json_lines_have_samples() {
+    let path = "healthy/samples_in_lines.json";
+    assert_eq!(tree_of(path), json!([["main", 0, 3, 1], ["work", 1, 2, 1], ["leaf", 2, 1, 1]]));
+}
+
+#[test]
+fn damaged_parts_of_profiles_are_counted() {
+    let path = "malformed/damaged_samples_of_v8.json";
+    let expected = json!([
+        ["main", 1, 1],
+        ["orphan", 1, 1],
+        ["[unknown]", 1, 1],
+        ["a", 1, 1],
+        ["(root)", 1, 0],
+        ["b", 1, 0]
+    ]);
+    assert_eq!(counts_of(path), expected);
+    // Two samples without a Profile; a missing parent, a cycle and an unknown node; three samples without a time.
+    assert_eq!(diagnostics_of(path), json!([["lost_sample", 2], ["sample_stack", 3], ["sample_time", 3]]));
+    let from = SampleFilter { time: Some((0, i64::MAX)), ..SampleFilter::default() };
+    assert_eq!(answer_of(path, SamplesBy::Thread, from, &["samples"]), json!([[1]]));
+}
+
+#[test]
+fn damaged_frames_and_samples_are_counted() {
+    let path = "malformed/samples_of_frames.json";
+    // A frame that is no object, a missing parent, a cycle; two samples without a known frame.
+    let expected = json!([["lost_sample", 1], ["sample_stack", 5], ["sample_time", 1], ["sample_weight", 1]]);
+    assert_eq!(diagnostics_of(path), expected);
+    assert_eq!(threads_of(path), json!([["main", "7", 4, 3], ["thread 8", "8", 1, 1]]));
+}
+
+#[test]
+fn deep_stacks_take_linear_time() {
+    let frames: Vec<String> =
+        (1..50_000).map(|at| format!(r#""{at}":{{"name":"f{}","parent":{}}}"#, at % 7, at - 1)).collect();
+    let samples: Vec<String> = (0..50_000).map(|at| format!(r#"{{"ts":{at},"tid":1,"sf":{at}}}"#)).collect();
+    let text = format!(
+        r#"{{"traceEvents":[],"stackFrames":{{"0":{{"name":"root"}},{}}},"samples":[{}]}}"#,
+        frames.join(","),
+        samples.join(",")
+    );
+    let trace = Trace::read(text.as_bytes()).expect("a trace");
+    assert_eq!(trace.diagnostics.count(Code::SampleStack), 0);
+    let rows = analyses::samples(&trace, &SamplesOptions::default());
+    let first: Value = serde_json::from_str(&rows.json_row(0)).expect("JSON");
+    // The names repeat, so all but the outermost of each are recursive.
+    assert_eq!((rows.rows.len(), &first["own"]), (8, &json!(7143)));
+}
+
+/// A window has the samples of the member `samples` inside of it, and none of V8, of which chunks can be missing.
+#[test]
+fn a_window_has_only_samples_whose_times_are_known() {
+    let window = |path: &str, window: (i64, i64)| {
+        let text = fs::read(data().join(path)).expect("a fixture");
+        let mut outline = OutlineReader::default();
+        outline.feed(&text).expect("a trace");
+        let outline = outline.finish().expect("a trace").0;
+        let mut reader = WindowReader::new(&outline, window, Limits::default());
+        reader.feed(&text).expect("a trace");
+        let (table, diagnostics) = reader.finish().expect("a trace");
+        let trace = Trace::new(table, diagnostics);
+        let options = SamplesOptions { by: SamplesBy::Thread, ..SamplesOptions::default() };
+        let rows = analyses::samples(&trace, &options);
+        let count = |at| serde_json::from_str::<Value>(&rows.json_row(at)).expect("JSON")["samples"].clone();
+        let lost = trace.diagnostics.count(Code::LostSample);
+        (
+            (0..rows.rows.len()).map(count).collect::<Value>(),
+            lost,
+            trace.diagnostics.count(Code::OutsideWindow),
+        )
+    };
+    assert_eq!(window("healthy/samples_of_hermes.json", (1_000_000, 2_000_000)), (json!([2]), 0, 2));
+    assert_eq!(window("healthy/samples_of_v8.json", (0, 10_000_000)), (json!([]), 6, 0));
 }

@@ -37,7 +37,7 @@ const RUST: [(&str, Layers); 11] = [
             &["names", "rows"],
             &["table"],
             &["dialect", "read", "tree"],
-            &["kernel_rules", "versions"],
+            &["kernel_rules", "samples", "versions"],
             &["pair"],
             &["link"],
             &["execution"],

@@ -18,6 +18,7 @@ pub(crate) mod names;
 pub(crate) mod owners;
 pub(crate) mod ranges;
 pub(crate) mod roofline;
+pub mod segments;
 pub(crate) mod sequence_rows;
 pub mod sequences;
 pub mod steps;

@@ -132,6 +132,7 @@ impl WindowReader {
         let outside = all.saturating_sub(table.len() as u64);
         diagnostics.record_many(Code::OutsideWindow, outside, None, b"");
         table.metadata.origin = Some(self.start_ns);
+        table.metadata.window = Some(self.window);
         Ok((table, diagnostics))
     }
 }

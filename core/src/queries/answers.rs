@@ -30,6 +30,7 @@ use crate::ranks::columns;
 use crate::ranks::report::RanksOptions;
 use crate::report::summary_text;
 use crate::rows::Rows;
+use crate::table::category::Category;
 use crate::trace::Trace;
 use crate::words::help;
 use alloc::format;
@@ -327,7 +328,10 @@ pub(super) const QUERIES: &[Query] = &[
         variants: &[],
         questions: &[],
         hint: Some("this trace has no modules; record with with_stack=True"),
-        run: |trace, request| Ok(analyses::modules(trace, &request.typed()).into()),
+        run: |trace, request| {
+            let rows = analyses::modules(trace, &request.typed());
+            Ok(Answer { hint: without_stacks(trace), ..rows.into() })
+        },
     },
     Query {
         name: "stacks",
@@ -340,7 +344,10 @@ pub(super) const QUERIES: &[Query] = &[
         variants: &[],
         questions: &[Question::Operators],
         hint: Some("this trace has no stacks; record with with_stack=True, or use `tree`"),
-        run: |trace, request| Ok(analyses::stacks(trace, &request.typed())?.into()),
+        run: |trace, request| {
+            let rows = analyses::stacks(trace, &request.typed())?;
+            Ok(Answer { hint: without_stacks(trace), ..rows.into() })
+        },
     },
     Query {
         name: "steps",
@@ -404,7 +411,9 @@ pub(super) const QUERIES: &[Query] = &[
         columns: samples::COLUMNS,
         variants: &[],
         questions: &[],
-        hint: Some("no samples in this trace, or none that the options select; record with `sample_stacks`"),
+        hint: Some(
+            "no samples in this trace, or none that the options select; Kinetoscope's recorder takes them with `sample_stacks`",
+        ),
         run: |trace, request| Ok(analyses::samples(trace, &request.typed()).into()),
     },
     Query {
@@ -539,4 +548,20 @@ fn check(trace: &Trace, request: Request<'_>) -> Answer {
     let identities = check::identities_of(trace);
     let failed = identities.iter().any(|identity| !identity.holds);
     Answer { failed, ..check::rows(trace, &identities).first(options.row_limit).into() }
+}
+
+/// Why a trace that was recorded with stacks has none; `None` if it was not.
+fn without_stacks(trace: &Trace) -> Option<&'static str> {
+    let table = &trace.table;
+    let has = |category: Category| table.rows_of(category).next().is_some();
+    let is_on = table.metadata.flag("with_stack") == Some(true);
+    if !is_on {
+        None
+    } else if has(Category::CpuOp) || has(Category::PythonFunction) {
+        Some("this trace has none, although with_stack is on in it; use `tree`")
+    } else {
+        Some(
+            "with_stack is on in this trace, but it has no events of the CPU; record with activities=[ProfilerActivity.CPU, …]",
+        )
+    }
 }

@@ -155,7 +155,7 @@ impl Query {
         let limit = self.options.iter().find(|option| option.name == "row-limit");
         let no_rows_wanted = limit.is_some_and(|limit| request.options.number(limit) == Some(0));
         let answer = (self.run)(trace, request)?;
-        let hint = self.hint.filter(|_| answer.rows.rows.is_empty() && !no_rows_wanted);
+        let hint = answer.hint.or(self.hint).filter(|_| answer.rows.rows.is_empty() && !no_rows_wanted);
         Ok(Answer { hint, ..answer })
     }
 

@@ -10,7 +10,7 @@ use super::options::{Opt, Typed};
 use super::writing::{CompleteText, PIECE, Pieces, TextPieces, Writing};
 use crate::analysis::device::memory::Memory;
 use crate::analysis::replay::Replay;
-use crate::analysis::timeline::{call_tree, counters};
+use crate::analysis::timeline::{call_tree, counters, samples};
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::analysis::torch::stacks;
 use crate::error::Error;
@@ -62,7 +62,7 @@ pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "folded",
         kind: Kind::Form,
-        about: help("Folded stacks for flame graphs: PyTorch's `export_stacks`"),
+        about: help("Folded stacks for flame graphs: `export_stacks`, or samples"),
         examples: examples(&["run.json -o run.folded", "run.json --lanes -o run.folded"]),
         options: FoldedOptions::DECLARED,
         inputs: &[TorchRules],
@@ -294,7 +294,7 @@ impl TextPieces for Lines {
     }
 }
 
-/// Starts the export `folded`.
+/// Starts the export `folded`: the stacks of Python, else samples of call stacks with their numbers.
 ///
 /// # Errors
 /// Returns [`Error::BadOption`] if the trace has no stacks or no lines of calls, and `lanes` is not set, or if both
@@ -309,6 +309,10 @@ pub fn folded(trace: &Trace, options: &FoldedOptions) -> Result<Started, Error> 
         let mut events = FunctionEvents::new(trace);
         if options.call_sites {
             events = events.with_call_sites(trace)?;
+        }
+        if events.stacks.is_empty() && samples::has_samples(trace) {
+            let text = samples::folded(trace);
+            return Ok(Started::Writing(Writing::new(CompleteText::new(text))));
         }
         if events.stacks.is_empty() {
             let message = "no stacks in this trace; use the option lanes to fold its spans instead";

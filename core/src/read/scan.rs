@@ -132,6 +132,33 @@ pub(super) fn skip_separators(buf: &[u8], at: usize) -> (usize, usize) {
     (at, commas)
 }
 
+/// The members of an object, or the elements of an array with empty keys, as JSON texts. The text must be valid JSON; what follows
+/// damage is left out.
+pub(crate) fn items(json: &str) -> impl Iterator<Item = (&str, &str)> {
+    let buf = json.as_bytes();
+    let has_keys = json.trim_start().starts_with('{');
+    let mut at = skip_space(buf, 0) + 1;
+    core::iter::from_fn(move || {
+        let value = |from: usize| {
+            let end = match buf.get(from)? {
+                b'"' => text_end(buf, from + 1).ok()?.0 + 1,
+                b'[' | b'{' => container_end(buf, from, usize::MAX).ok()?,
+                _ => token_end(buf, from).ok()?,
+            };
+            Some((json.get(from..end)?, end)).filter(|item| !item.0.is_empty())
+        };
+        let (mut from, mut key) = (skip_separators(buf, at).0, "");
+        if has_keys {
+            let end;
+            (key, end) = value(from)?;
+            from = next(buf, next(buf, end).ok()?.1 + 1).ok()?.1;
+        }
+        let (text, end) = value(from)?;
+        at = end;
+        Some((key, text))
+    })
+}
+
 /// The result of a search for the next event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {

@@ -1,5 +1,7 @@
 //! The summary as text.
 
+mod other_files;
+
 use crate::analysis::device::names::short_name;
 use crate::analysis::device::steps::PARTS;
 use crate::analysis::overview::fitness::Verdict;
@@ -23,20 +25,23 @@ pub const TOP: usize = 10;
 /// Renders the summary of the trace `name`.
 pub fn render(name: &str, trace: &Trace, summary: &Summary) -> String {
     let mut out = String::new();
-    head(&mut out, name, trace);
+    head(&mut out, name, trace, summary);
     fitness(&mut out, summary);
     devices(&mut out, summary);
     steps(&mut out, trace, summary);
     operators(&mut out, summary);
     kernels(&mut out, summary);
     tracks(&mut out, summary);
+    functions(&mut out, trace, summary);
+    other_files::memory(&mut out, trace, summary);
+    other_files::nodes(&mut out, trace);
     gaps(&mut out, trace, summary);
     findings(&mut out, summary);
     data_quality(&mut out, trace, summary);
     out
 }
 
-fn section(out: &mut String, title: &str, rows: &Rows) {
+pub(super) fn section(out: &mut String, title: &str, rows: &Rows) {
     if rows.rows.is_empty() {
         return;
     }
@@ -46,9 +51,12 @@ fn section(out: &mut String, title: &str, rows: &Rows) {
     }
 }
 
-fn head(out: &mut String, name: &str, trace: &Trace) {
+fn head(out: &mut String, name: &str, trace: &Trace, summary: &Summary) {
     let table = &trace.table;
-    let mut facts = vec![name.to_owned(), info::producer(table).to_owned()];
+    let samples = trace.samples.list().len();
+    let is_empty = table.is_empty() && samples == 0;
+    let without = if is_empty { other_files::EMPTY } else { "" };
+    let mut facts = vec![name.to_owned(), format!("{}{without}", info::producer(table))];
     if let Some(rank) = table.metadata.rank() {
         let of = table.metadata.world_size().map_or(String::new(), |n| format!(" of {n}"));
         facts.push(format!("rank {rank}{of}"));
@@ -58,8 +66,16 @@ fn head(out: &mut String, name: &str, trace: &Trace) {
         facts.push(if devices.len() > 1 { format!("{} × {first}", devices.len()) } else { first.clone() });
     }
     let _ = writeln!(out, "{}", facts.join(" · "));
-    let wall = info::wall(table);
+    if let Some(facts) = other_files::facts(trace, summary) {
+        let _ = writeln!(out, "{}", facts.join(" · "));
+        return;
+    }
+    let wall = summary.wall;
     let mut facts = vec![time_ns(wall.1 - wall.0, None), counted(table.len(), "event")];
+    if samples > 0 {
+        let is_of_events = trace.diagnostics.count(Code::EventStack) > 0;
+        facts.push(counted(samples, if is_of_events { "call stack" } else { "sample" }));
+    }
     for (category, n) in info::categories(table) {
         use crate::table::category::Category;
         let what = match category {
@@ -200,7 +216,7 @@ fn operators(out: &mut String, summary: &Summary) {
     section(out, &top("operators by self CPU time", summary.operators.len()), &rows);
 }
 
-fn top(what: &str, of: usize) -> String {
+pub(super) fn top(what: &str, of: usize) -> String {
     if of > TOP { format!("Top {TOP} of {} {what}", count(of)) } else { format!("All {what}") }
 }
 
@@ -225,6 +241,18 @@ fn tracks(out: &mut String, summary: &Summary) {
         rows.push(vec![name.as_str().into(), (*spans).into(), Cell::Ns(*time)]);
     }
     section(out, &top("tracks by time", summary.tracks.len()), &rows);
+}
+
+/// Functions by their samples of call stacks.
+fn functions(out: &mut String, trace: &Trace, summary: &Summary) {
+    let functions = &summary.functions;
+    let mut rows = Rows::page(&["Function", "Samples", "Share", "Own", "Own share"]);
+    for row in functions.rows.iter().take(TOP) {
+        rows.push(row[..5].to_vec());
+    }
+    let is_of_events = trace.diagnostics.count(Code::EventStack) > 0;
+    let what = if is_of_events { "functions by call stacks of events" } else { "functions by own samples" };
+    section(out, &top(what, functions.rows.len()), &rows);
 }
 
 fn gaps(out: &mut String, trace: &Trace, summary: &Summary) {
@@ -277,10 +305,15 @@ fn data_quality(out: &mut String, trace: &Trace, summary: &Summary) {
     let outside = trace.diagnostics.count(Code::OutsideWindow) as usize;
     let what = if outside > 0 { "window" } else { "file" };
     if outside > 0 {
+        let has_member = trace.table.metadata.text("samples").is_some();
+        let events = if has_member {
+            format!("{} events and samples", count(outside))
+        } else {
+            counted(outside, "event")
+        };
         let _ = writeln!(
             out,
-            "  Only a window of time was read, without {} outside of it. Spans that reach beyond it\n  have their full durations.",
-            counted(outside, "event")
+            "  Only a window of time was read, without {events} outside of it. Spans that reach beyond it\n  have their full durations."
         );
     }
     if trace.diagnostics.count(Code::Nanoseconds) > 0 {

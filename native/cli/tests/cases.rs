@@ -148,3 +148,81 @@ fn a_dash_as_output_is_standard_output() {
     }
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
+
+fn summary(path: &str) -> String {
+    String::from_utf8(kinetoscope(&[&data(path)]).stdout).expect("UTF-8")
+}
+
+#[test]
+fn samples_of_chrome_are_in_summaries_and_flame_graphs() {
+    let trace = "healthy/samples_of_hermes.json";
+    assert!(summary(trace).contains("3.000ms · 0 events · 4 samples"));
+    let samples = rows(&["samples", "--by", "tree", &data(trace)]);
+    let expected = [("[root]".into(), 4), ("work".into(), 2), ("idle".into(), 1)];
+    assert_eq!(column(&samples, "samples"), expected);
+    let folded = kinetoscope(&["export", "folded", &data(trace), "-o", "-"]).stdout;
+    assert_eq!(String::from_utf8_lossy(&folded), "[root] 1\n[root];work 2\n[root];idle 1\n");
+    let functions = &rows(&["summary", &data(trace)])[0]["top_functions"];
+    assert_eq!(functions[0], serde_json::json!({"name": "work", "own": 2, "samples": 2}));
+}
+
+#[test]
+fn a_snapshot_shows_its_memory() {
+    let text = summary("snapshots/without-history.pickle");
+    assert!(text.starts_with(
+        "without-history.pickle · PyTorch memory snapshot\n3 segments · 9 blocks · no history\n"
+    ));
+    assert!(text.contains("CUDA 0         2  100.00 MB   30.00 MB   30.0%            25.00 MB"), "{text}");
+    assert!(text.contains("torch.cuda.memory._record_memory_history"), "{text}");
+    assert!(!text.contains("[memory]"), "{text}");
+    let with_history = summary("snapshots/h100.pickle");
+    assert!(with_history.contains("Owners at the peak of CUDA 0: 10.75 MB at 9.467ms"), "{with_history}");
+    assert!(
+        with_history.contains("gen_cuda.py(255): snapshot      4    6.75 MB          62.8%"),
+        "{with_history}"
+    );
+    let memory = &rows(&["summary", &data("snapshots/without-history.pickle")])[0]["memory"][0];
+    assert_eq!(memory["largest_free_bytes"], 25 << 20);
+}
+
+#[test]
+fn the_first_line_states_what_a_file_is() {
+    assert!(
+        summary("healthy/empty_array.json").starts_with("empty_array.json · Chrome trace without events\n")
+    );
+    let nodes = summary("healthy/execution_trace.json");
+    let expected = "execution_trace.json · PyTorch execution trace\n2 nodes · 1 operator with a schema · \
+                    root [pytorch|profiler|execution_trace|thread] · version 1.1.1-chakra.0.0.4 of the format · no times\n";
+    assert!(nodes.starts_with(expected), "{nodes}");
+    assert!(nodes.contains("an execution trace has operators without times"), "{nodes}");
+}
+
+#[test]
+fn device_time_in_the_summary_is_what_devices_did() {
+    let operators = &rows(&["summary", &data("cases/overhead_rows.json")])[0]["top_operators"];
+    let operators = operators.as_array().expect("operators");
+    let expected = [("aten::add", 7_500), ("urEnqueueKernelLaunchWithArgsExp", 0), ("Instrumentation", 0)];
+    assert_eq!(column(operators, "device_time_total_ns"), expected.map(|(name, ns)| (name.into(), ns)));
+    // As PyTorch counts.
+    let ops = column(&rows(&["ops", &data("cases/overhead_rows.json")]), "device_time_total_ns");
+    assert!(ops.contains(&("aten::add".into(), 15_000)), "{ops:?}");
+}
+
+#[test]
+fn kernels_of_expert_parallelism_are_communication() {
+    let kernels = rows(&["kernels", &data("cases/communication_names.json")]);
+    assert_eq!(kernels.len(), 26);
+    for kernel in kernels {
+        assert_eq!(kernel["class"], "communication", "{kernel}");
+    }
+}
+
+#[test]
+fn stacks_state_that_the_cpu_is_missing() {
+    let output = kinetoscope(&["stacks", &data("cases/stacks_without_cpu.json")]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        message.contains("no events of the CPU") && message.contains("ProfilerActivity.CPU"),
+        "{message}"
+    );
+}

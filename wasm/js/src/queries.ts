@@ -64,6 +64,11 @@ export type DiagnosticCode =
   | "launch_without_kernel"
   | "repeated_id"
   | "ambiguous_link"
+  | "lost_sample"
+  | "sample_stack"
+  | "sample_time"
+  | "sample_weight"
+  | "event_stack"
   | "negative_correlation"
   | "no_forward_thread"
   | "no_start_record"
@@ -579,6 +584,28 @@ export interface TopTrack {
   time_ns: number;
 }
 
+export interface TopFunction {
+  /** The name of the function. */
+  name: string;
+  /** The number of samples in the function itself. */
+  own: number;
+  /** The number of samples in it and in what it called. */
+  samples: number;
+}
+
+export interface DeviceMemory {
+  /** CPU, CUDA 0, …. */
+  device: string;
+  /** The number of segments. */
+  segments: number;
+  /** What the allocator has reserved. */
+  reserved_bytes: number;
+  /** What of it is allocated. */
+  allocated_bytes: number;
+  /** The size of the largest block that is free. */
+  largest_free_bytes: number;
+}
+
 export interface Finding {
   /** The kind of finding. */
   code: FindingCode;
@@ -799,6 +826,10 @@ export interface SummaryRow {
   top_idle: IdleGap[];
   /** Tracks by time, for traces without operators. */
   top_tracks: TopTrack[];
+  /** Functions by their samples of call stacks, for traces with samples. */
+  top_functions: TopFunction[];
+  /** The memory of each device in a memory snapshot. */
+  memory: DeviceMemory[];
   /** The findings: what saves most first. */
   findings: Finding[];
   /** The number of parts of the trace that were lost or are uncertain. */
@@ -843,7 +874,7 @@ export interface OpsRow {
   cpu_time_total_ns: number;
   /** CPU time, excluding callees. */
   self_cpu_time_total_ns: number;
-  /** Sum of the durations of the device work launched by the group and its callees. */
+  /** Sum of the durations of the device work launched by the group and its callees. As in PyTorch, work counts again for the profiler's overhead in its operator and for operators within others of the same name, so the sum can exceed what the devices did; in `summary` it does not. */
   device_time_total_ns: number;
   /** Sum of the durations of the device work launched by the group itself. */
   self_device_time_total_ns: number;

@@ -2,16 +2,12 @@
 //! segments.
 
 use super::memory::{Memory, Record, device_name, device_of};
-use super::owners::Owners;
+use super::owners::{BEFORE, OUTSIDE, Owners};
 use super::ranges::step_ranges;
-use crate::analysis::torch::device_type::DeviceType;
-use crate::index::Index;
-use crate::names::Names;
-use crate::order::{descending, sort_by_key};
-use crate::read::snapshot::SEGMENT;
+use super::segments::device_segments;
 use crate::rows::{Cell, Column, Rows, Shape, Variant};
 use crate::table::events::Row;
-use crate::table::layout::{Key, Place};
+use crate::table::layout::Key;
 use crate::trace::Trace;
 use crate::words::words;
 use alloc::vec;
@@ -130,9 +126,6 @@ fn sum(bytes: impl IntoIterator<Item = i64>) -> i64 {
     bytes.into_iter().fold(0, i64::saturating_add)
 }
 
-/// The owner of allocations without an enclosing operator or a stack.
-const OUTSIDE: &str = "(outside of every operator)";
-
 /// The maximum number of owners shown for a peak, and for unreleased memory.
 const OWNERS: usize = 20;
 
@@ -151,7 +144,7 @@ pub fn memory_rows(trace: &Trace) -> Rows {
             let before = device.peak.saturating_sub(sum(bytes));
             if before > 0 {
                 let share = Some(before as f64 / device.peak.max(1) as f64);
-                let name = Some("(before the recording)");
+                let name = Some(BEFORE);
                 Line { device: &device.name, name, allocated: before, share, ..Line::default() }
                     .push(MemoryKind::AtPeak, &mut rows);
             }
@@ -196,18 +189,7 @@ fn by_owner(
     peak: Option<i64>,
 ) {
     let table = &owners.trace.table;
-    let mut names = Names::default();
-    let mut sums: Vec<(i64, usize, Row)> = Vec::new();
-    for &row in allocations {
-        // The first name is the empty one, which no owner has.
-        let at = names.intern(owners.name(row).unwrap_or(OUTSIDE)).0 as usize - 1;
-        if at == sums.len() {
-            sums.push((0, 0, row));
-        }
-        let bytes = table.bytes(row, Key::Bytes);
-        sums[at] = (sums[at].0.saturating_add(bytes), sums[at].1 + 1, sums[at].2);
-    }
-    sort_by_key(&mut sums, |s| (descending(s.0), 0));
+    let sums = owners.sums(allocations);
     for &(bytes, count, first) in sums.iter().take(OWNERS) {
         Line {
             device,
@@ -268,31 +250,14 @@ fn failures(rows: &mut Rows, trace: &Trace, memory: &Memory) {
 
 /// Adds the segments of a snapshot: reserved and allocated bytes, and the share in use.
 fn segments(rows: &mut Rows, trace: &Trace) {
-    let table = &trace.table;
-    let Some(name) = table.names.find(SEGMENT) else { return };
-    let mut index = Index::default();
-    let mut sums: Vec<((DeviceType, i64), usize, i64, i64)> = Vec::new();
-    for row in table.rows().filter(|&row| table.name_id(row) == name && table.ph(row) == b'M') {
-        let device = device_of(table, row);
-        let at = index.of((device.0 as i64, device.1), sums.len() as u32) as usize;
-        if at == sums.len() {
-            sums.push((device, 0, 0, 0));
-        }
-        let allocated = table.field_named(row, Place::Args, "allocated_size").and_then(|v| v.as_i64());
-        let sum = &mut sums[at];
-        sum.1 += 1;
-        sum.2 = sum.2.saturating_add(table.bytes(row, Key::Bytes));
-        sum.3 = sum.3.saturating_add(allocated.unwrap_or(0));
-    }
-    for (device, count, reserved, allocated) in sums {
-        let device = device_name(device);
+    for one in device_segments(trace) {
         Line {
-            device: &device,
+            device: &one.device,
             name: Some("(at the end)"),
-            count,
-            allocated,
-            reserved: Some(reserved),
-            share: (reserved > 0).then(|| allocated as f64 / reserved as f64),
+            count: one.segments,
+            allocated: one.allocated,
+            reserved: Some(one.reserved),
+            share: one.share(),
             ..Line::default()
         }
         .push(MemoryKind::Segments, rows);

@@ -2,13 +2,20 @@
 
 use crate::analysis::torch::event_tree::EventTree;
 use crate::analysis::torch::frames::is_torch_frame;
-use crate::names::NameId;
+use crate::names::{NameId, Names};
+use crate::order::{descending, sort_by_key};
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::trace::Trace;
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// The owner of allocations without an enclosing operator or a stack.
+pub(crate) const OUTSIDE: &str = "(outside of every operator)";
+
+/// The owner of what was allocated before the recording.
+pub(crate) const BEFORE: &str = "(before the recording)";
 
 /// Finds the owners of allocations.
 pub(crate) struct Owners<'a> {
@@ -31,10 +38,15 @@ impl<'a> Owners<'a> {
         Owners { trace, operators }
     }
 
+    /// The owners in a trace without operators, such as a snapshot: functions of stacks.
+    pub(crate) fn of_stacks(trace: &'a Trace) -> Self {
+        Owners { trace, operators: Vec::new() }
+    }
+
     /// Returns the name of the owner: the operator, else the innermost Python function outside of PyTorch, else the
     /// innermost Python function, else a native frame.
     pub(crate) fn name(&self, row: Row) -> Option<&'a str> {
-        let operator = self.operators[row.index()];
+        let operator = self.operators.get(row.index()).copied().unwrap_or(NameId::EMPTY);
         if operator != NameId::EMPTY {
             return Some(self.trace.table.names.get(operator));
         }
@@ -46,6 +58,24 @@ impl<'a> Owners<'a> {
         let is_operator = |frame: &&str| frame.contains("): at::_ops::");
         let native = || frames().find(is_backward).or_else(|| frames().find(is_operator));
         own.or_else(|| frames().find(is_python)).or_else(native).or_else(|| frames().next())
+    }
+
+    /// Adds up allocations by owner, the largest sum first: bytes, their number, and the first one.
+    pub(crate) fn sums(&self, allocations: &[Row]) -> Vec<(i64, usize, Row)> {
+        let table = &self.trace.table;
+        let mut names = Names::default();
+        let mut sums: Vec<(i64, usize, Row)> = Vec::new();
+        for &row in allocations {
+            // The first name is the empty one, which no owner has.
+            let at = names.intern(self.name(row).unwrap_or(OUTSIDE)).0 as usize - 1;
+            if at == sums.len() {
+                sums.push((0, 0, row));
+            }
+            let bytes = table.bytes(row, Key::Bytes);
+            sums[at] = (sums[at].0.saturating_add(bytes), sums[at].1 + 1, sums[at].2);
+        }
+        sort_by_key(&mut sums, |s| (descending(s.0), 0));
+        sums
     }
 
     /// Returns the stack of an allocation, innermost frame first.

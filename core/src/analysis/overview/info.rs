@@ -63,6 +63,17 @@ pub(crate) fn wall(table: &Table) -> (i64, i64) {
         .unwrap_or((0, 0))
 }
 
+/// Returns the same of a trace, whose samples of call stacks need not be events.
+pub(crate) fn wall_of(trace: &Trace) -> (i64, i64) {
+    let table = &trace.table;
+    let has_times = || table.rows().any(|row| table.ts(row) != time::NONE && table.ph(row) != b'M');
+    match (trace.samples.span(), wall(table)) {
+        (None, wall) => wall,
+        (Some(sampled), (start, end)) if has_times() => (start.min(sampled.0), end.max(sampled.1)),
+        (Some(sampled), _) => sampled,
+    }
+}
+
 /// Returns the number of events of each category, in the order of [`Category`].
 pub(crate) fn categories(table: &Table) -> Vec<(Category, usize)> {
     let mut counts: Vec<(Category, usize)> = Vec::new();
@@ -121,7 +132,7 @@ pub(crate) const COLUMNS: &[Column] = &[
 pub(crate) fn info(trace: &Trace) -> Rows {
     let table = &trace.table;
     let metadata = &table.metadata;
-    let (start, end) = wall(table);
+    let (start, end) = wall_of(trace);
     let counts = categories(table);
     let count =
         |wanted: fn(Category) -> bool| -> usize { counts.iter().filter(|c| wanted(c.0)).map(|c| c.1).sum() };

@@ -7,15 +7,18 @@ use super::info;
 use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, device_times_of};
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::kernels::{KernelGroup, kernel_groups};
+use crate::analysis::device::segments::{DeviceSegments, device_segments};
 use crate::analysis::device::steps::{Step, steps};
 use crate::analysis::replay::Replay;
 use crate::analysis::timeline::lane_names::LaneNames;
+use crate::analysis::timeline::samples::{SampleFilter, SamplesBy, has_samples, sample_rows};
 use crate::analysis::torch::averages::{Average, GroupBy, exact_key_averages};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::diagnostics::Severity;
 use crate::join::Join;
 use crate::order::{descending, sort_by_key};
+use crate::read::snapshot;
 use crate::rows::{Cell, Column, Record, Rows, Shape};
 use crate::table::tracks;
 use crate::trace::Trace;
@@ -44,6 +47,18 @@ pub const COLUMNS: &[Column] = &[
         "",
         Shape::Records(&TOP_TRACK),
         "Tracks by time, for traces without operators.",
+    ),
+    Column::json(
+        "top_functions",
+        "",
+        Shape::Records(&TOP_FUNCTION),
+        "Functions by their samples of call stacks, for traces with samples.",
+    ),
+    Column::json(
+        "memory",
+        "",
+        Shape::Records(&DEVICE_MEMORY),
+        "The memory of each device in a memory snapshot.",
     ),
     Column::json("findings", "", Shape::Records(&FINDING), "The findings: what saves most first."),
     Column::int("lost", "Lost", "The number of parts of the trace that were lost or are uncertain."),
@@ -133,6 +148,26 @@ const TOP_TRACK: Record = Record {
     ],
 };
 
+const TOP_FUNCTION: Record = Record {
+    name: "TopFunction",
+    members: &[
+        Column::text("name", "", "The name of the function."),
+        Column::int("own", "", "The number of samples in the function itself."),
+        Column::int("samples", "", "The number of samples in it and in what it called."),
+    ],
+};
+
+const DEVICE_MEMORY: Record = Record {
+    name: "DeviceMemory",
+    members: &[
+        Column::text("device", "", "CPU, CUDA 0, …."),
+        Column::int("segments", "", "The number of segments."),
+        Column::bytes("reserved_bytes", "", "What the allocator has reserved."),
+        Column::bytes("allocated_bytes", "", "What of it is allocated."),
+        Column::bytes("largest_free_bytes", "", "The size of the largest block that is free."),
+    ],
+};
+
 const FINDING: Record = Record {
     name: "Finding",
     members: &[
@@ -173,6 +208,10 @@ pub struct Summary {
     pub kernels: Vec<KernelGroup>,
     /// Tracks by time, for traces without operators: name, number of spans, time of the outermost spans in ns.
     pub tracks: Vec<(String, usize, i64)>,
+    /// Functions by their samples of call stacks: the rows of the query `samples`.
+    pub functions: Rows,
+    /// The segments of each device in a memory snapshot.
+    pub segments: Vec<DeviceSegments>,
     /// The findings.
     pub findings: Vec<Finding>,
     /// The identities that were checked.
@@ -195,14 +234,16 @@ struct DevicePart<'a> {
 
 fn host_part(trace: &Trace) -> HostPart {
     let events = FunctionEvents::without_inputs(trace);
-    HostPart { operators: operators(trace, &events), events }
+    // The entries of a snapshot's history are no operators.
+    let is_snapshot = trace.table.metadata.text(snapshot::SOURCE).is_some();
+    HostPart { operators: if is_snapshot { Vec::new() } else { operators(trace, &events) }, events }
 }
 
 fn device_part(trace: &Trace) -> DevicePart<'_> {
     let host = Host::new(trace);
     let devices = device_times_of(trace, &host);
     let steps = steps(trace, &devices);
-    DevicePart { host, wall: info::wall(&trace.table), devices, steps }
+    DevicePart { host, wall: info::wall_of(trace), devices, steps }
 }
 
 /// Kernels by time, and what the rules find.
@@ -248,6 +289,12 @@ pub fn summary_by(trace: &Trace, join: Join) -> Summary {
         identities: checked.unwrap_or_default(),
         findings: with_patterns(findings, patterns),
         tracks: if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() },
+        functions: if has_samples(trace) {
+            sample_rows(trace, SamplesBy::Function, &SampleFilter::default())
+        } else {
+            Rows::default()
+        },
+        segments: device_segments(trace),
         self_cpu_ns: operators.iter().map(|row| row.self_cpu_time_total_ns).sum(),
         wall,
         steps,
@@ -330,6 +377,8 @@ impl Summary {
                     .map(|t| TOP_TRACK.object(vec![t.0.as_str().into(), t.1.into(), Cell::Ns(t.2)]))
                     .collect(),
             ),
+            Cell::Json(self.functions.rows.iter().take(limit).map(|row| function_json(row)).collect()),
+            Cell::Json(self.segments.iter().map(segments_json).collect()),
             Cell::Json(self.findings.iter().map(finding_json).collect()),
             Cell::Int(lost.map(|f| f.count as i64).sum()),
         ]);
@@ -393,6 +442,17 @@ fn gap_json(trace: &Trace, device: &DeviceTime, at: usize, origin: i64) -> Value
         trace.table.name(gap.after).into(),
         tracks::plain(&trace.table.names, track.tid).into(),
     ])
+}
+
+/// The object of a row of `samples`: its name, its samples, a share, its own samples, and others.
+fn function_json(row: &[Cell]) -> Value {
+    TOP_FUNCTION.object(vec![row[0].clone(), row[3].clone(), row[1].clone()])
+}
+
+fn segments_json(device: &DeviceSegments) -> Value {
+    let bytes = [device.reserved, device.allocated, device.largest_free].map(Cell::Bytes);
+    let first = [device.device.as_str().into(), device.segments.into()];
+    DEVICE_MEMORY.object(first.into_iter().chain(bytes).collect())
 }
 
 fn finding_json(finding: &Finding) -> Value {

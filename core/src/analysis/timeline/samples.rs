@@ -1,7 +1,7 @@
 //! Samples of call stacks: the functions in which threads spent their CPU time, also between spans.
 //!
-//! A sample is an instant event of the category [`CATEGORY`] with its `Call stack`: functions, the innermost first, each
-//! followed by `;`.
+//! A sample of Kinetoscope's recorder is an instant event of the category [`CATEGORY`] with its `Call stack`: functions, the
+//! innermost first, each followed by `;`. The samples of Chrome's format are read by [`samples`](crate::samples).
 
 use super::lane_names::LaneNames;
 use crate::analysis::intervals::Interval;
@@ -9,16 +9,16 @@ use crate::index::{Index, Keyed};
 use crate::names::{NameId, Names};
 use crate::order::{descending, sort_by_key};
 use crate::rows::{Cell, Column, Rows};
+use crate::samples::{CATEGORY, NONE};
 use crate::table::events::Row;
 use crate::table::layout::Place;
 use crate::table::tracks::{self, TrackId};
+use crate::time;
 use crate::trace::Trace;
 use crate::words::words;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-/// The category of samples.
-pub const CATEGORY: &str = "cpu_sample";
+use core::fmt::Write;
 
 words! {
     "SamplesBy"
@@ -83,6 +83,30 @@ struct Merged {
     count: usize,
 }
 
+/// A sample that is counted.
+#[derive(Clone, Copy)]
+struct Counted {
+    ts: i64,
+    track: TrackId,
+    stack: Stack,
+}
+
+/// Where the stack of a sample is.
+#[derive(Clone, Copy)]
+enum Stack {
+    /// The arguments of an event.
+    Event(Row),
+    /// A frame of the samples.
+    Frame(u32),
+}
+
+/// Whether a trace has samples.
+pub(crate) fn has_samples(trace: &Trace) -> bool {
+    let category = trace.table.names.find(CATEGORY);
+    let is_sampled = || trace.table.layouts.all().iter().any(|layout| layout.cat == category);
+    !trace.samples.list().is_empty() || (category.is_some() && is_sampled())
+}
+
 /// Returns the samples as rows, those with the most samples first; a tree in its own order.
 pub(crate) fn sample_rows(trace: &Trace, by: SamplesBy, filter: &SampleFilter) -> Rows {
     let mut rows = Rows::new(COLUMNS);
@@ -100,35 +124,43 @@ pub(crate) fn sample_rows(trace: &Trace, by: SamplesBy, filter: &SampleFilter) -
     rows
 }
 
-/// The samples that the filter selects, in the order of the file.
-fn counted(trace: &Trace, filter: &SampleFilter) -> Vec<Row> {
+/// The samples that the filter selects: those of the recorder in the order of the file, then all others.
+fn counted(trace: &Trace, filter: &SampleFilter) -> Vec<Counted> {
     let (table, tree) = (&trace.table, &trace.tree);
-    let Some(category) = table.names.find(CATEGORY) else { return Vec::new() };
     let span = filter.span.as_ref().map(|name| table.names.find(name));
-    let is_counted = |row: Row| {
-        let (ts, track) = (table.ts(row), table.track_id(row));
+    let is_counted = |&Counted { ts, track, .. }: &Counted| {
         let names = || {
             let lanes = tree.lanes_of(track).iter();
             lanes.flat_map(|lane| tree.open_in(lane, table, ts)).map(|at| table.name_id(tree.row(at)))
         };
+        let is_timed = ts != time::NONE;
         let after_start = ts.saturating_sub(trace.start_ns);
-        filter.time.is_none_or(|(start, end)| (start..end).contains(&after_start))
+        filter.time.is_none_or(|(start, end)| is_timed && (start..end).contains(&after_start))
             && filter.thread.as_ref().is_none_or(|thread| thread_id(trace, track) == *thread)
-            && span.is_none_or(|wanted| names().any(|name| Some(name) == wanted))
-            && !(filter.between && names().next().is_some())
+            && span.is_none_or(|wanted| is_timed && names().any(|name| Some(name) == wanted))
+            && !(filter.between && (!is_timed || names().next().is_some()))
     };
-    let is_sample = |row: &Row| table.layout(*row).cat == Some(category);
-    table.rows().filter(is_sample).filter(|&row| is_counted(row)).collect()
+    let category = table.names.find(CATEGORY);
+    let is_sample = |row: &Row| category.is_some() && table.layout(*row).cat == category;
+    let event = |row| Counted { ts: table.ts(row), track: table.track_id(row), stack: Stack::Event(row) };
+    let others = trace.samples.list().iter();
+    let others = others.map(|one| Counted { ts: one.ts, track: one.track, stack: Stack::Frame(one.frame) });
+    table.rows().filter(is_sample).map(event).chain(others).filter(is_counted).collect()
 }
 
 impl Merged {
-    fn of(trace: &Trace, samples: &[Row]) -> Merged {
+    fn of(trace: &Trace, samples: &[Counted]) -> Merged {
         let mut merged = Merged { count: samples.len(), ..Merged::default() };
-        for &row in samples {
-            let stack = trace.table.field_named(row, Place::Args, "Call stack");
-            let stack = stack.and_then(|stack| stack.as_str()).unwrap_or("");
-            let stack = if stack.is_empty() { trace.table.name(row) } else { stack };
-            let node = merged.node(stack);
+        let mut of_frames = alloc::vec![NONE; trace.samples.frames()];
+        for sample in samples {
+            let node = match sample.stack {
+                Stack::Event(row) => {
+                    let stack = trace.table.field_named(row, Place::Args, "Call stack");
+                    let stack = stack.and_then(|stack| stack.as_str()).unwrap_or("");
+                    merged.node(if stack.is_empty() { trace.table.name(row) } else { stack })
+                }
+                Stack::Frame(frame) => merged.node_of_frame(trace, &mut of_frames, frame),
+            };
             merged.nodes[node as usize].own += 1;
         }
         for at in (0..merged.nodes.len()).rev() {
@@ -140,6 +172,33 @@ impl Merged {
         merged
     }
 
+    /// The node of a function below its caller.
+    fn child(&mut self, parent: Option<u32>, name: &str) -> u32 {
+        let name = self.names.intern(name);
+        let next = self.nodes.len() as u32;
+        let at = self.known.of((parent.map_or(0, |at: u32| i64::from(at) + 1), i64::from(name.0)), next);
+        if at == next {
+            self.nodes.push(Node { name, parent, own: 0, samples: 0 });
+        }
+        at
+    }
+
+    /// The node of a frame. Each frame is visited once.
+    fn node_of_frame(&mut self, trace: &Trace, known: &mut [u32], frame: u32) -> u32 {
+        let (mut open, mut at) = (Vec::new(), frame);
+        while at != NONE && known[at as usize] == NONE {
+            open.push(at);
+            at = trace.samples.frame(at).1;
+        }
+        let mut node = (at != NONE).then(|| known[at as usize]);
+        while let Some(frame) = open.pop() {
+            let child = self.child(node, trace.samples.frame(frame).0);
+            known[frame as usize] = child;
+            node = Some(child);
+        }
+        known[frame as usize]
+    }
+
     /// The node of the innermost function of a stack.
     fn node(&mut self, stack: &str) -> u32 {
         let key = (i64::from(self.names.intern(stack).0), 0);
@@ -148,13 +207,7 @@ impl Merged {
         }
         let mut parent = None;
         for function in stack.trim_end_matches(';').rsplit(';') {
-            let name = self.names.intern(function);
-            let next = self.nodes.len() as u32;
-            let at = self.known.of((parent.map_or(0, |at: u32| i64::from(at) + 1), i64::from(name.0)), next);
-            if at == next {
-                self.nodes.push(Node { name, parent, own: 0, samples: 0 });
-            }
-            parent = Some(at);
+            parent = Some(self.child(parent, function));
         }
         let node = parent.unwrap_or(0);
         self.stacks.set(key, node);
@@ -176,10 +229,20 @@ impl Merged {
 
     /// Adds a row for each function. A sample counts once for a function that calls itself.
     fn functions(&self, rows: &mut Rows) {
+        let mut is_recursive = alloc::vec![false; self.nodes.len()];
+        // The number of open nodes of each name.
+        let mut open = alloc::vec![0u32; self.names.len()];
+        self.walk(|at, _, enters| {
+            let open = &mut open[self.nodes[at as usize].name.0 as usize];
+            if enters {
+                is_recursive[at as usize] = *open > 0;
+                *open += 1;
+            } else {
+                *open -= 1;
+            }
+        });
         let mut sums: Keyed<[usize; 2]> = Keyed::default();
-        for node in &self.nodes {
-            let mut callers = core::iter::successors(node.parent, |&at| self.nodes[at as usize].parent);
-            let is_recursive = callers.any(|at| self.nodes[at as usize].name == node.name);
+        for (node, is_recursive) in self.nodes.iter().zip(is_recursive) {
             let sum = sums.of((i64::from(node.name.0), 0));
             sum[0] += if is_recursive { 0 } else { node.samples };
             sum[1] += node.own;
@@ -193,36 +256,70 @@ impl Merged {
 
     /// Adds a row for each node: children below their parents, those with the most samples first.
     fn tree(&self, rows: &mut Rows) {
+        self.walk(|at, depth, enters| {
+            let node = &self.nodes[at as usize];
+            if enters {
+                self.push(rows, node.name, [node.samples, node.own], Some(depth));
+            }
+        });
+    }
+
+    /// Visits each node with its depth before and after its children, those with the most samples first.
+    fn walk(&self, mut visit: impl FnMut(u32, usize, bool)) {
         let mut children: Vec<Vec<u32>> = alloc::vec![Vec::new(); self.nodes.len() + 1];
         for (at, node) in self.nodes.iter().enumerate() {
             children[node.parent.map_or(0, |parent| parent as usize + 1)].push(at as u32);
         }
-        let mut open: Vec<(u32, usize)> = Vec::new();
-        let add = |list: &mut Vec<u32>, depth: usize, open: &mut Vec<(u32, usize)>| {
+        let mut open: Vec<(u32, usize, bool)> = Vec::new();
+        let add = |list: &mut Vec<u32>, depth: usize, open: &mut Vec<(u32, usize, bool)>| {
             sort_by_key(list, |&at| (self.nodes[at as usize].samples as i64, -i64::from(at)));
-            open.extend(list.iter().map(|&at| (at, depth)));
+            open.extend(list.iter().map(|&at| (at, depth, true)));
         };
         add(&mut children[0], 0, &mut open);
-        while let Some((at, depth)) = open.pop() {
-            let node = &self.nodes[at as usize];
-            self.push(rows, node.name, [node.samples, node.own], Some(depth));
-            add(&mut children[at as usize + 1], depth + 1, &mut open);
+        while let Some((at, depth, enters)) = open.pop() {
+            visit(at, depth, enters);
+            if enters {
+                open.push((at, depth, false));
+                add(&mut children[at as usize + 1], depth + 1, &mut open);
+            }
         }
     }
+}
+
+/// The most functions of a line of [`folded`]: the stacks of n nested functions can have n² names.
+const DEEPEST: usize = 1024;
+
+/// Returns the samples as folded stacks: `outermost;…;innermost`, and the number of samples in the innermost function itself.
+pub(crate) fn folded(trace: &Trace) -> String {
+    let merged = Merged::of(trace, &counted(trace, &SampleFilter::default()));
+    let mut out = String::new();
+    for node in merged.nodes.iter().filter(|node| node.own > 0) {
+        let above = |node: &&Node| node.parent.map(|at| &merged.nodes[at as usize]);
+        let callers = core::iter::successors(Some(node), above).take(DEEPEST + 1);
+        let mut names: Vec<&str> = callers.map(|node| merged.names.get(node.name)).collect();
+        if names.len() > DEEPEST {
+            names[DEEPEST] = "[cut]";
+        }
+        for (at, name) in names.iter().rev().enumerate() {
+            out.extend((at > 0).then_some(';'));
+            out.extend(name.chars().map(|c| if matches!(c, ' ' | ';' | '\t' | '\n') { '_' } else { c }));
+        }
+        let _ = writeln!(out, " {}", node.own);
+    }
+    out
 }
 
 fn thread_id(trace: &Trace, track: TrackId) -> &str {
     tracks::plain(&trace.table.names, trace.table.tracks.get(track).tid)
 }
 
-fn threads(rows: &mut Rows, trace: &Trace, samples: &[Row]) {
+fn threads(rows: &mut Rows, trace: &Trace, samples: &[Counted]) {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut sums: Keyed<[usize; 2]> = Keyed::default();
-    for &row in samples {
-        let track = table.track_id(row);
+    for &Counted { ts, track, .. } in samples {
         let sum = sums.of((i64::from(track.0), 0));
         sum[0] += 1;
-        sum[1] += usize::from(tree.open_at(table, track, table.ts(row)).is_none());
+        sum[1] += usize::from(ts != time::NONE && tree.open_at(table, track, ts).is_none());
     }
     let names = LaneNames::new(trace);
     let mut sums = sums.into_entries();

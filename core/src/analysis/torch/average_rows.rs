@@ -19,7 +19,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::ns(
         "device_time_total_ns",
         "Device total",
-        "Sum of the durations of the device work launched by the group and its callees.",
+        "Sum of the durations of the device work launched by the group and its callees. As in PyTorch, work counts again for the profiler's overhead in its operator and for operators within others of the same name, so the sum can exceed what the devices did; in `summary` it does not.",
     ),
     Column::ns(
         "self_device_time_total_ns",

@@ -260,15 +260,21 @@ impl<'a> GroupKeys<'a> {
 
 /// PyTorch's `key_averages`: groups in the order of their first events.
 pub fn key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<Average> {
-    group(&TorchClock::new(events, table), by)
+    let clock = TorchClock::new(events, table);
+    group(&clock, by, add_device_totals)
 }
 
-/// Returns [`key_averages`] without [`Average::torch_us`]. This takes less memory if no PyTorch table is rendered.
+/// Returns [`key_averages`] without [`Average::torch_us`]. This takes less memory if no PyTorch table is rendered. Each part of the
+/// device work counts once for a name, so that no device time including children exceeds what the devices did.
 pub(crate) fn exact_key_averages(events: &FunctionEvents, table: &Table, by: GroupBy) -> Vec<Average> {
-    group(&TorchClock::stopped(events, table), by)
+    group(&TorchClock::stopped(events, table), by, add_device_work)
 }
 
-fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
+fn group(
+    clock: &TorchClock<'_>,
+    by: GroupBy,
+    add_totals: fn(&FunctionEvents, &Table, &[u32], &mut [Average]),
+) -> Vec<Average> {
     let (events, table) = (clock.events(), clock.table());
     let mut groups: Vec<Average> = Vec::new();
     let mut keys = GroupKeys::new(clock, by);
@@ -307,7 +313,7 @@ fn group(clock: &TorchClock<'_>, by: GroupBy) -> Vec<Average> {
         }
     }
     if sums_devices {
-        add_device_totals(events, &group_of, &mut groups);
+        add_totals(events, table, &group_of, &mut groups);
     }
     groups.iter_mut().for_each(|group| group.round_measured(clock));
     groups
@@ -341,13 +347,32 @@ pub(crate) fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy,
 
 /// Adds each event's own device time to its group, if it has one, and to the groups of all its ancestors. The result is
 /// the sum of the totals of every event, without storing these.
-fn add_device_totals(events: &FunctionEvents, group_of: &[u32], groups: &mut [Average]) {
+fn add_device_totals(events: &FunctionEvents, _: &Table, group_of: &[u32], groups: &mut [Average]) {
     for event in events.events() {
         let own = events.self_device_time_total_ns(event);
         let mut above = Some(event).filter(|_| own != 0);
         while let Some(around) = above {
             if let Some(group) = groups.get_mut(group_of[around.index()] as usize) {
                 group.device_time_total_ns = group.device_time_total_ns.saturating_add(own);
+            }
+            above = events.parent(around);
+        }
+    }
+}
+
+/// Does the same without the work that PyTorch counts again: that of an operator for the profiler's overhead inside of it, and for each
+/// further operator with the same name around it.
+fn add_device_work(events: &FunctionEvents, table: &Table, group_of: &[u32], groups: &mut [Average]) {
+    // The number of the last event whose work a group has.
+    let mut counted = alloc::vec![u32::MAX; groups.len()];
+    for event in events.events() {
+        let own = events.self_device_time_total_ns(event);
+        let mut above = Some(event).filter(|&event| own != 0 && !events.is_overhead(table, event));
+        while let Some(around) = above {
+            let group = group_of[around.index()] as usize;
+            if let Some(last) = counted.get_mut(group).filter(|last| **last != event.index() as u32) {
+                *last = event.index() as u32;
+                groups[group].device_time_total_ns = groups[group].device_time_total_ns.saturating_add(own);
             }
             above = events.parent(around);
         }

@@ -36,7 +36,12 @@ pub(super) fn idle(out: &mut Vec<Finding>, basis: &Basis<'_>) {
             cause.label()
         );
         let rows = longest(device, cause);
-        let advice = if cause == Cause::Unknown && rows.is_empty() { BLANK } else { advice(cause) };
+        let has_stacks = basis.trace.table.metadata.flag("with_stack") == Some(true);
+        let advice = match cause {
+            Cause::Unknown if rows.is_empty() && has_stacks => BLANK_WITH_STACKS,
+            Cause::Unknown if rows.is_empty() => BLANK,
+            cause => advice(cause),
+        };
         let mut finding = Finding::new(FindingCode::GpuIdle, ns, message, advice).caused_by(cause);
         if matches!(cause, Cause::OtherStream | Cause::Queued) {
             // The host is not the cause, so a replay without it would be the same.
@@ -92,6 +97,9 @@ fn longest(device: &DeviceTime, cause: Cause) -> Vec<Row> {
 
 /// What helps if the trace shows nothing of the host.
 const BLANK: &str = "the trace does not show what the host did: record Python functions (with_stack=True), or annotate the program with record_function";
+
+/// What helps if that is so although stacks were recorded.
+const BLANK_WITH_STACKS: &str = "the trace does not show what the host did, although with_stack is on: record the activity of the CPU, or annotate the program with record_function";
 
 /// What helps against a cause of idle time.
 fn advice(cause: Cause) -> &'static str {

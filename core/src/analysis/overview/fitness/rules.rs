@@ -8,6 +8,8 @@ use crate::analysis::device::steps::Step;
 use crate::analysis::overview::validator::{RuleName, validate};
 use crate::diagnostics::{Code, Severity};
 use crate::order::sort_by_key;
+use crate::read::snapshot::{SEGMENT, SOURCE};
+use crate::table::metadata::Source;
 use crate::trace::Trace;
 use crate::units::{counted, time_ns};
 use alloc::format;
@@ -74,14 +76,17 @@ impl Reasons<'_> {
     /// What was not recorded at all.
     fn absent(&mut self, steps: &[Step]) {
         let none = Count::default();
-        let facts = self.facts.clone();
+        let (trace, facts) = (self.trace, self.facts.clone());
         if facts.operators.count == 0 {
             self.push(
                 ReasonCode::NoOperators,
                 Unfit,
                 &[Operators],
                 none,
-                "no operators were recorded".into(),
+                match trace.table.metadata.source {
+                    Source::ExecutionTrace => "an execution trace has operators without times".into(),
+                    _ => "no operators were recorded".into(),
+                },
             );
         }
         if facts.work.count == 0 && facts.launches.count > 0 {
@@ -95,7 +100,13 @@ impl Reasons<'_> {
             let message = "no collective was recorded".into();
             self.push(ReasonCode::NoCommunication, Unfit, &[Communication], none, message);
         }
-        if facts.allocations.count == 0 {
+        if facts.allocations.count == 0
+            && trace.table.metadata.text(SOURCE).is_some()
+            && trace.table.names.find(SEGMENT).is_some()
+        {
+            let message = "the snapshot has no history: it shows the memory at its end only".into();
+            self.push(ReasonCode::NoMemory, Limited, &[Memory], none, message);
+        } else if facts.allocations.count == 0 {
             let message = "no memory events were recorded".into();
             self.push(ReasonCode::NoMemory, Unfit, &[Memory], none, message);
         }
