@@ -95,6 +95,10 @@ fn asynchronous_spans_are_spans_where_no_others_are() {
     let folded =
         String::from_utf8(kinetoscope(&["export", "folded", "--lanes", &trace]).stdout).expect("UTF-8");
     assert!(folded.contains(";agent.run;llm.call 899000\n"), "{folded}");
+    let other = data("cases/asynchronous_only_after.json");
+    let diff = String::from_utf8(kinetoscope(&["diff", &trace, &other]).stdout).expect("UTF-8");
+    let sentence = "2 calls a step became 1, which overlap: their times add up to 1.497s and 1.199s";
+    assert!(diff.contains(sentence), "{diff}");
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn a_truncated_trace_has_the_rules_of_the_complete_one() {
     let cut = folder.path().join("cut.json");
     let rules = |trace: &str| json(&["info", trace, "--format", "json"])["rows"][0]["torch_rules"].clone();
     for (file, expected) in [
-        ("torch/kineto/transformer_training/trace.json.gz", "2.6 to 2.11"),
+        ("torch/kineto/transformer_training/trace.json.gz", "2.11"),
         ("torch/2.15/compat/torch-2.13.0/payload_stack/trace.json.gz", "2.12 and 2.13"),
         ("torch/2.15/kineto/small_program/trace.json.gz", "2.15 and later"),
     ] {
@@ -129,7 +129,12 @@ fn the_rules_are_those_of_the_version_unless_another_is_given() {
     assert_eq!(rules(&[&trace]), "2.15 and later");
     assert_eq!(rules(&[&trace, "--torch-version", "2.12.1"]), "2.12 and 2.13");
     let older = data("torch/kineto/mlp_plain/trace.json.gz").display().to_string();
-    assert_eq!(rules(&[&older]), "2.6 to 2.11");
+    assert_eq!(rules(&[&older]), "2.11");
+    let doubt = |arguments: &[&str]| {
+        json(&[&["info", "--format", "json"], arguments].concat())["rows"][0]["torch_rules_doubt"].clone()
+    };
+    assert!(doubt(&[&older]).as_str().is_some_and(|doubt| doubt.contains("2.6 to 2.10")));
+    assert_eq!(doubt(&[&trace]), serde_json::Value::Null);
     let own = data("healthy/recording.ktrace").display().to_string();
     assert_eq!(rules(&[&own]), serde_json::Value::Null);
     let refused = kinetoscope(&["ops", &trace, "--torch-version", "newest"]);

@@ -838,8 +838,8 @@ export interface SummaryRow {
 
 /** Options of `ops`. */
 export interface OpsOptions {
-  /** Sort by this column of PyTorch's table, such as `self_cpu_time_total` [default: order of first occurrence] */
-  sortBy?: "count" | "cpu_time" | "cpu_time_total" | "self_cpu_time_total" | "device_time" | "device_time_total" | "self_device_time_total" | "cpu_memory_usage" | "self_cpu_memory_usage" | "device_memory_usage" | "self_device_memory_usage" | "flops" | `${"" | "self_"}${"cuda" | "xpu" | "privateuse1"}_time_total` | undefined;
+  /** Sort by this attribute of the rows of PyTorch's table, such as `self_cpu_time_total` [default: order of first occurrence] */
+  sortBy?: "count" | "cpu_time" | "cpu_time_total" | "self_cpu_time_total" | "device_time" | "device_time_total" | "self_device_time_total" | "cpu_memory_usage" | "self_cpu_memory_usage" | "device_memory_usage" | "self_device_memory_usage" | "flops" | "key" | "input_shapes" | "overload_name" | "stack" | "scope" | "node_id" | "is_async" | "is_remote" | "is_legacy" | "is_user_annotation" | "name" | "id" | "sequence_nr" | "fwd_thread" | "device_index" | "device_resource_id" | `${"" | "self_"}${"cuda" | "xpu" | "privateuse1"}_time_total` | undefined;
   /** Maximum number of rows, -1 for all [default: 100 in a table, all elsewhere] */
   rowLimit?: number | undefined;
   /** Number of rows to leave out before those; not of a table. */
@@ -3526,7 +3526,7 @@ export interface EventsRow {
   linked_correlation_id: number;
   /** The device work that the event itself launched. */
   kernels: EventKernel[];
-  /** The inputs that are no tensors; null for tensors. */
+  /** The inputs that are no tensors; null for tensors. Infinity is {"float": "inf"}, because JSON has no such number. */
   concrete_inputs: unknown[] | null;
   /** The keyword inputs; only profiling results contain them. */
   kwinputs: Record<string, unknown> | null;
@@ -3538,9 +3538,19 @@ export interface EventsRow {
   flow: unknown[] | null;
   /** The ids of a Python call, of its parent and of its module; -1 for none. */
   python_ids: number[];
+  /** Kineto's type of the activity, such as cpu_op or kernel. */
+  activity_type: string | null;
+  /** The types of the inputs, such as float or ScalarList. */
+  input_dtypes: unknown[] | null;
+  /** The shapes of the inputs; of a list of tensors, a list with the shape of each. */
+  structured_input_shapes: unknown[] | null;
+  /** The strides of the inputs, as structured_input_shapes; recorded with record_shapes. */
+  structured_input_strides: unknown[] | null;
+  /** The arguments in the trace of a call of the runtime or of device work, such as grid and stream; null for others. */
+  metadata: Record<string, unknown> | null;
   /** Whether the event is a call of a Python function. */
   is_python_function: boolean;
-  /** Whether the event ended on another thread than it began; only records contain this. */
+  /** Whether the event ended on another thread than it began, which only records contain, or was open when the recording ended. */
   is_async: boolean;
   /** Whether the event ran in another process by RPC; only records contain this. */
   is_remote: boolean;
@@ -3796,6 +3806,8 @@ export interface InfoRow {
   devices: string[];
   /** The versions of PyTorch whose rules make the events and averages; null if PyTorch did not write the trace. */
   torch_rules: string | null;
+  /** What the file does not show about its version of PyTorch; null if nothing. */
+  torch_rules_doubt: string | null;
   /** The name of the machine. */
   host: string | null;
 }

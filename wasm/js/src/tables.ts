@@ -306,6 +306,7 @@ export const TABLES: { readonly [T in TableName]: TableInfo } = {
       { name: "wall_ns", type: "int", optional: false, about: "The time from the start of the first event to the end of the last." },
       { name: "devices", type: "text", optional: true, about: "The names of the devices." },
       { name: "torch_rules", type: "name", optional: true, about: "The versions of PyTorch whose rules make the events and averages; null if PyTorch did not write the trace." },
+      { name: "torch_rules_doubt", type: "name", optional: true, about: "What the file does not show about its version of PyTorch; null if nothing." },
       { name: "host", type: "name", optional: true, about: "The name of the machine." },
     ],
   },

@@ -11,7 +11,7 @@
 use super::device_type::DeviceType;
 use super::forward::forward_threads;
 use super::main_thread::main_thread;
-use super::open_ranges::{OpenRanges, is_open};
+use super::open_ranges::{OpenRanges, has_open_ranges, is_open};
 use super::overloads::Overloads;
 use crate::analysis::children::Children;
 use crate::analysis::intervals::Interval;
@@ -175,6 +175,7 @@ fn replay(
 ) -> Vec<Option<Node>> {
     let table = &trace.table;
     let forward = forward_threads(trace);
+    let has_open = has_open_ranges(table);
     let mut replay = Replay {
         parents: Vec::with_capacity(rows.len()),
         tracks: rows.iter().map(|&row| track(row).0).collect(),
@@ -189,7 +190,7 @@ fn replay(
             continue;
         }
         let thread = table.int(row, Key::FwdThreadId).unwrap_or(0);
-        let end = if is_open(table, row) { i64::MAX } else { table.end(row) };
+        let end = if has_open && is_open(table, row) { i64::MAX } else { table.end(row) };
         replay.start(node, (table.ts(row), end), forward.get((thread, 0)));
     }
     replay.parents

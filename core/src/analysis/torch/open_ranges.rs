@@ -18,12 +18,14 @@ pub(super) fn is_open(table: &Table, row: Row) -> bool {
         && table.field(row, Key::Finished) == Some(Value::Bool(false))
 }
 
-/// Whether a trace has a range that was open when the recording ended.
+/// Whether a trace has a range that was open when the recording ended. Those of this project's recorder last to the end
+/// of the recording, as it states.
 pub(super) fn has_open_ranges(table: &Table) -> bool {
     let is_false = |layout: &Layout| {
         layout.find(Key::Finished).is_some_and(|field| field.field_type == FieldType::False)
     };
     table.metadata.source == Source::Chrome
+        && table.metadata.text("recorder").is_none()
         && table.layouts.all().iter().any(|layout| is_range(layout.category) && is_false(layout))
 }
 
