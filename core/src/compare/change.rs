@@ -7,7 +7,7 @@ use super::noise::{is_other_work, other_calls};
 use super::statistics::mean;
 use crate::analysis::device::idle::{Cause, whole_cause};
 use crate::table::category::Category;
-use crate::units::{counted, time_ns};
+use crate::units::counted;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -139,17 +139,7 @@ fn calls(line: &Line) -> String {
         if (libm::rint(count) - count).abs() < 1e-9 { format!("{count:.0}") } else { format!("{count:.1}") }
     };
     let calls = if shown(0) == "1" { "call" } else { "calls" };
-    format!("{} {calls} a step became {}{}", shown(0), shown(1), sums(line))
-}
-
-/// The durations of calls that overlap: the time of the line counts each instant once.
-fn sums(line: &Line) -> String {
-    let overlaps = |side: usize| line.sums[side] as f64 > line.samples[side].iter().sum::<f64>() + 0.5;
-    if line.kind != RowKind::Range || !(overlaps(0) || overlaps(1)) {
-        return String::new();
-    }
-    let [a, b] = line.sums.map(|ns| time_ns(ns, None));
-    format!(", which overlap: their times add up to {a} and {b}")
+    format!("{} {calls} a step became {}", shown(0), shown(1))
 }
 
 /// The mean time of a call, in ns.

@@ -53,6 +53,11 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// Whether calls of a side overlap, so that their times add up to more than the time in which one was open.
+    pub(super) fn overlaps(&self, side: usize) -> bool {
+        self.sums[side] as f64 > self.samples[side].iter().sum::<f64>() + 0.5
+    }
+
     pub(super) fn new(kind: RowKind, name: &str) -> Line {
         Line {
             kind,

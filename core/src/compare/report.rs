@@ -45,6 +45,7 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
     for note in &comparison.notes {
         let _ = writeln!(page, "\nNote: {note}.");
     }
+    overlaps(comparison, &mut page);
     let of = |significant: Option<bool>| -> Vec<&Finding> {
         let parts = comparison.findings.iter().filter(|finding| is_shown(finding));
         parts.filter(|finding| finding.line.verdict.is_significant == significant).collect()
@@ -61,6 +62,21 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
         let _ = writeln!(page, "\nNot distinguishable from noise: {}", counted(noise.len(), "row"));
     }
     page
+}
+
+/// States the sums of the times of calls that overlap. The tables count each instant of a thread once.
+fn overlaps(comparison: &Comparison, page: &mut String) {
+    let ranges = comparison.findings.iter().map(|finding| &finding.line);
+    let overlap = ranges.filter(|line| line.kind == RowKind::Range && (0..2).any(|side| line.overlaps(side)));
+    for line in overlap.take(TOP) {
+        let [a, b] = line.sums.map(|ns| units::time_ns(ns, None));
+        let [calls_a, calls_b] = line.counts;
+        let _ = writeln!(
+            page,
+            "\nCalls of {} overlap: {a} in sum ({calls_a} in A), {b} in sum ({calls_b} in B). The tables count each instant once.",
+            line.name
+        );
+    }
 }
 
 /// Whether a finding is a row of the tables of changes.
