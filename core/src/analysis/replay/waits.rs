@@ -8,6 +8,7 @@ use super::graph::{Node, NodeId};
 use crate::analysis::device::names::is_sync_name;
 use crate::index::Index;
 use crate::names::NameSet;
+use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::layout::Key;
 use crate::trace::Trace;
@@ -25,8 +26,8 @@ pub(super) struct Waits<'a> {
     /// The start of the launch of each activity, by its offset in the nodes of devices; it never decreases in a stream.
     launched: Vec<i64>,
     first: usize,
-    /// The streams of the synchronizations that were recorded, by correlation id.
-    recorded: Index,
+    /// The synchronizations that were recorded: correlation id and start, with the stream. Sorted.
+    recorded: Vec<((i64, i64), u32)>,
     /// The copies that each call launched, by the row of the call.
     copies: Index,
     /// The names of the calls that wait.
@@ -51,13 +52,14 @@ impl<'a> Waits<'a> {
                 }
             }
         }
-        let mut recorded = Index::default();
+        let mut recorded = Vec::new();
         for row in table.rows_of(Category::Sync) {
             let stream = streams.all.iter().position(|stream| stream.track == table.track_id(row));
             if let Some((id, stream)) = table.int(row, Key::Correlation).zip(stream) {
-                recorded.set((id, 0), stream as u32);
+                recorded.push(((id, table.ts(row)), stream as u32));
             }
         }
+        sort_by_key(&mut recorded, |&(key, _)| key);
         let waiting = table.names.that(is_sync_name);
         Waits { trace, nodes, streams: &streams.all, launched, first, recorded, copies, waiting }
     }
@@ -82,10 +84,18 @@ impl<'a> Waits<'a> {
             streams.filter_map(|stream| self.awaited(stream, call)).for_each(each);
         } else {
             let id = table.int(row, Key::Correlation).filter(|&id| id != 0);
-            let known = id.and_then(|id| self.recorded.get((id, 0)));
-            let stream = known.map(|at| &self.streams[at as usize]).or_else(|| self.likely(call));
+            let known = id.and_then(|id| self.recorded_stream(id, call.time.0));
+            let stream = known.map(|at| &self.streams[at]).or_else(|| self.likely(call));
             stream.and_then(|stream| self.awaited(stream, call)).into_iter().for_each(each);
         }
+    }
+
+    /// The stream of the recorded synchronization of a call: the first with its id that begins in or after the call.
+    fn recorded_stream(&self, id: i64, start: i64) -> Option<usize> {
+        let after = self.recorded.partition_point(|&(key, _)| key < (id, start));
+        let of_id = |at: usize| self.recorded.get(at).filter(|one| one.0.0 == id);
+        let found = of_id(after).or_else(|| of_id(after.checked_sub(1)?));
+        found.map(|&(_, stream)| stream as usize)
     }
 
     /// The last activity of a stream that was launched before the call and ended before its end.

@@ -84,8 +84,12 @@ impl EventTree {
             Some(main) if is_of_main_thread(table.category(row)) => main,
             _ => table.track_id(row),
         };
-        let causes = Causes::new(table, &rows);
-        let parents = replay(trace, &rows, track, |row| causes.of(table, row));
+        let mut causes = Causes::new(trace);
+        let parents = replay(trace, &rows, track, |node| {
+            let place = causes.place(rows[node.index()]);
+            causes.add(node, &rows);
+            place
+        });
         let (rows, parents) = without_device_roots(table, &rows, &parents);
         EventTree::of(trace, rows, parents)
     }
@@ -171,7 +175,7 @@ fn replay(
     trace: &Trace,
     rows: &[Row],
     track: impl Fn(Row) -> TrackId,
-    place: impl Fn(Row) -> Place,
+    mut place: impl FnMut(Node) -> Place,
 ) -> Vec<Option<Node>> {
     let table = &trace.table;
     let forward = forward_threads(trace);
@@ -185,8 +189,8 @@ fn replay(
     };
     for (at, &row) in rows.iter().enumerate() {
         let node = Node::new(at);
-        if let Place::Below(cause) = place(row) {
-            replay.parents.push(cause.filter(|&cause| cause < node));
+        if let Place::Below(cause) = place(node) {
+            replay.parents.push(cause);
             continue;
         }
         let thread = table.int(row, Key::FwdThreadId).unwrap_or(0);
@@ -235,44 +239,67 @@ enum Place {
     Below(Option<Node>),
 }
 
-/// The nodes that have an id: other nodes belong to them whenever they begin.
-#[derive(Default)]
-struct Causes {
+/// The nodes that have an id, as far as the replay has come: other nodes belong to them whenever they begin. Of several
+/// with the same id, it is that of the same process, and the latest.
+struct Causes<'a> {
+    trace: &'a Trace,
     /// Calls, by correlation id.
     calls: Index,
-    /// Operators, by external id.
+    /// Calls, by row.
+    call_of: Index,
+    /// The correlation ids that calls of several processes have.
+    shared: Index,
+    /// Operators, by external id and process.
     operators: Index,
 }
 
-impl Causes {
-    fn new(table: &Table, rows: &[Row]) -> Causes {
-        let mut causes = Causes::default();
-        for (at, &row) in rows.iter().enumerate() {
-            let category = table.category(row);
-            let (ids, key) = match category {
-                Category::CpuOp => (&mut causes.operators, Key::ExternalId),
-                Category::Runtime | Category::Driver => (&mut causes.calls, Key::Correlation),
-                _ => continue,
-            };
-            if let Some(id) = id(table, row, key) {
-                ids.of((id, 0), at as u32);
-            }
-        }
-        causes
+impl Causes<'_> {
+    fn new(trace: &Trace) -> Causes<'_> {
+        let (calls, call_of, shared, operators) = Default::default();
+        Causes { trace, calls, call_of, shared, operators }
     }
 
-    fn of(&self, table: &Table, row: Row) -> Place {
+    /// Adds a node, which begins after those that were added before.
+    fn add(&mut self, node: Node, rows: &[Row]) {
+        let (table, row) = (&self.trace.table, rows[node.index()]);
+        let process = |row: Row| i64::from(table.track(row).pid.0);
+        let (ids, key) = match table.category(row) {
+            Category::CpuOp => (&mut self.operators, Key::ExternalId),
+            Category::Runtime | Category::Driver => (&mut self.calls, Key::Correlation),
+            _ => return,
+        };
+        let Some(id) = id(table, row, key) else { return };
+        let key = (id, if table.category(row) == Category::CpuOp { process(row) } else { 0 });
+        let known = ids.of(key, node.index() as u32) as usize;
+        // A call of the driver inside of one of the runtime has its id.
+        if known != node.index() && table.end(rows[known]) <= table.ts(row) {
+            ids.set(key, node.index() as u32);
+        }
+        if table.category(row) != Category::CpuOp {
+            self.call_of.set((i64::from(row), 0), node.index() as u32);
+            if process(rows[known]) != process(row) {
+                self.shared.insert((id, 0));
+            }
+        }
+    }
+
+    fn place(&self, row: Row) -> Place {
+        let table = &self.trace.table;
         let category = table.category(row);
-        let find = |ids: &Index, id: i64| ids.get((id, 0)).map(|at| Node::new(at as usize));
+        let node = |at: u32| Node::new(at as usize);
         let correlation = id(table, row, Key::Correlation);
         if is_of_call(category) {
-            return Place::Below(correlation.and_then(|id| find(&self.calls, id)));
+            let by_id = || self.calls.get((correlation?, 0)).map(node);
+            let is_shared = correlation.is_some_and(|id| self.shared.get((id, 0)).is_some());
+            let linked = || self.call_of.get((i64::from(self.trace.links.launch(row)?), 0)).map(node);
+            return Place::Below(if is_shared { linked().or_else(by_id) } else { by_id() });
         }
         // In some traces the external id of a call without an operator is its own correlation id.
         let external = id(table, row, Key::ExternalId).filter(|&id| Some(id) != correlation);
-        let operator =
-            external.filter(|_| category.is_launch_call()).and_then(|id| find(&self.operators, id));
-        operator.map_or(Place::Nested, |operator| Place::Below(Some(operator)))
+        let process = i64::from(table.track(row).pid.0);
+        let operator = external.filter(|_| category.is_launch_call());
+        let operator = operator.and_then(|id| self.operators.get((id, process)));
+        operator.map_or(Place::Nested, |operator| Place::Below(Some(node(operator))))
     }
 }
 
