@@ -13,6 +13,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::Value as Json;
 
+/// The attribute with the modules around a node, which only execution traces of this project have.
+pub(crate) const MODULES: &str = "module_hierarchy";
+
 /// An execution trace.
 #[derive(Clone, Debug)]
 pub struct ExecutionTrace {
@@ -106,6 +109,11 @@ impl<'a> Node<'a> {
         let own = self.member("op_schema").and_then(|value| value.as_str());
         let listed = || self.attribute("op_schema").and_then(Json::as_str);
         own.or_else(listed).unwrap_or("").to_owned()
+    }
+
+    /// Returns the modules around the node, in the form of PyTorch's `Module Hierarchy`.
+    pub fn modules(&self) -> Option<String> {
+        self.attribute(MODULES).and_then(Json::as_str).map(ToOwned::to_owned)
     }
 
     fn member(&self, key: &str) -> Option<Value<'a>> {

@@ -1,5 +1,7 @@
 //! Activities: what a profiler records, under the names of PyTorch's `ProfilerActivity`.
 
+#[cfg(feature = "analysis")]
+pub(crate) mod types;
 pub(crate) mod unavailable;
 
 use std::fmt;

@@ -61,6 +61,14 @@ pub fn probe() -> Result<&'static [DeviceProperties], Unavailable> {
     Err(Unavailable::NotCompiled)
 }
 
+/// Waits until the devices have finished the work that was submitted to them. Has no effect if they cannot be recorded.
+pub(crate) fn synchronize() {
+    #[cfg(feature = "cuda")]
+    if let Ok(cuda) = loader::cuda() {
+        cuda.driver.synchronize(&cuda.devices);
+    }
+}
+
 impl Activity {
     /// Checks whether the activity can be recorded in this process. The libraries are loaded once in a process.
     ///

@@ -30,6 +30,9 @@ pub enum RecordError {
         /// The JSON parser's message.
         reason: String,
     },
+    /// The stacks of a recording without `with_stack` were requested.
+    #[cfg(feature = "analysis")]
+    NoStacks,
     /// The recording belongs to the parent process, which forked this one.
     Forked,
     /// An I/O error.
@@ -65,6 +68,10 @@ impl fmt::Display for RecordError {
             RecordError::BadMetadata { key, reason } => {
                 write!(f, "the metadata of {key} is not valid JSON: {reason}")
             }
+            #[cfg(feature = "analysis")]
+            RecordError::NoStacks => f.write_str(
+                "the recording has no stacks: export_stacks needs a profiler that was built with with_stack(true)",
+            ),
             RecordError::Forked => {
                 f.write_str("the recording belongs to the parent process, which forked this one")
             }

@@ -206,7 +206,7 @@ pub use {
 };
 
 #[cfg(all(feature = "analysis", feature = "record"))]
-pub use profiler::observer::ExecutionTraceObserver;
+pub use {activity::types::ActivityType, profiler::observer::ExecutionTraceObserver};
 
 #[cfg(feature = "record")]
 pub use {
@@ -218,7 +218,7 @@ pub use {
     mirror::Mirror,
     output::statistics::Statistics,
     profiler::flight::{FlightBuilder, FlightRecorder},
-    profiler::measure::ProfileIt,
+    profiler::measure::{ProfileIt, TimeIt},
     profiler::recording::Recording,
     profiler::{Profiler, ProfilerBuilder, handlers, supported_activities},
     schedule::{ProfilerAction, Schedule, ScheduleArgs},

@@ -7,11 +7,16 @@ pub mod handlers;
 pub mod measure;
 #[cfg(feature = "analysis")]
 pub(crate) mod observer;
+#[cfg(feature = "analysis")]
+mod post_processing;
+#[cfg(feature = "analysis")]
+mod profile_data;
 pub(crate) mod recording;
 #[cfg(unix)]
 mod signal;
 mod stats;
 mod step;
+mod time_it;
 
 use crate::activity::Activity;
 use crate::device::Unavailable;
@@ -58,6 +63,8 @@ pub struct Profiler {
     metadata: Members,
     #[cfg(feature = "analysis")]
     observer: Option<observer::ExecutionTraceObserver>,
+    #[cfg(feature = "analysis")]
+    post_processing: post_processing::PostProcessing,
     accumulates: bool,
     is_enabled: bool,
     step: u64,
@@ -86,6 +93,8 @@ impl Profiler {
             metadata: plan.metadata,
             #[cfg(feature = "analysis")]
             observer: plan.observer,
+            #[cfg(feature = "analysis")]
+            post_processing: plan.post_processing,
             accumulates: plan.accumulates,
             is_enabled: plan.is_enabled,
             step: 0,
@@ -305,7 +314,10 @@ impl Profiler {
             }
             self.accumulated = Some(content.clone());
         }
-        let recording = self.last.insert(Recording::new(content, statistics, self.step));
+        let recording = Recording::new(content, statistics, self.step);
+        #[cfg(feature = "analysis")]
+        let recording = recording.processed(&self.post_processing);
+        let recording = self.last.insert(recording);
         let mut result = Ok(());
         for handler in &mut self.handlers {
             result = result.and(handler(recording));

@@ -380,6 +380,33 @@ fn cupti_is_found_in_every_supported_location() {
 }
 
 #[test]
+fn measurements_wait_for_the_device() {
+    run("timed", &[]);
+}
+
+/// Calls of the runtime belong to both activities: without restriction of the CPU, they are exported.
+#[test]
+fn flows_to_work_that_is_not_exported_are_not_exported() {
+    let (whole, kernels) = (run("everything", &[]), run("kernels", &[]));
+    let count = |run: &Run, category: &str| run.events(category).len();
+    for category in ["gpu_memcpy", "gpu_memset", "cuda_sync", "cuda_event", "overhead", "gpu_user_annotation"] {
+        assert!(count(&whole, category) > 0 && count(&kernels, category) == 0, "{category}");
+    }
+    for category in ["kernel", "cuda_runtime", "cuda_driver", "cpu_op"] {
+        assert_eq!(count(&whole, category), count(&kernels, category), "{category}");
+    }
+    let places = |run: &Run, category: &str, ph: &str| -> Vec<(Value, Value)> {
+        let events = run.events(category).into_iter().filter(|event| event["ph"] == ph);
+        events.map(|event| (event["tid"].clone(), event["ts"].clone())).collect()
+    };
+    let (ends, work) = (places(&kernels, "ac2g", "f"), places(&kernels, "kernel", "X"));
+    assert_eq!(ends.len(), work.len());
+    assert!(ends.iter().all(|end| work.contains(end)));
+    let launches = places(&kernels, "ac2g", "s").len();
+    assert!((1..places(&whole, "ac2g", "s").len()).contains(&launches), "{launches}");
+}
+
+#[test]
 fn without_fakes_there_are_devices_or_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.json");

@@ -9,12 +9,13 @@ use kinetoscope::handlers::execution_trace_handler;
 use kinetoscope::metrics::{Sample, sample as sample_now};
 use kinetoscope::mirror::{Mirror, emit_itt};
 use kinetoscope::mirror::{itt, nvtx};
-use kinetoscope::profiler::measure::{ProfileIt, driver_memory, timeit};
+use kinetoscope::profiler::measure::{ProfileIt, TimeIt, driver_memory, timeit};
 use kinetoscope::schedule::{Schedule, ScheduleArgs};
 use kinetoscope::spans::Shape::{List, Tensor};
 use kinetoscope::spans::{TensorId, operator};
 use kinetoscope::{ExecutionTraceObserver, Module};
 use kinetoscope::{outputs, scope, user_scope};
+use kinetoscope_core::execution::nodes_of;
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::execution_trace::execution_trace;
@@ -370,6 +371,74 @@ fn execution_traces_are_written_for_scheduled_steps() {
         fs::read_dir(folder.path()).expect("a folder").map(|e| e.expect("an entry").file_name()).collect();
     names.sort();
     assert_eq!(names, ["et.4.json", "et.json"]);
+}
+
+/// Operators in modules have their modules, and `nodes` shows them. PyTorch's execution traces have no modules.
+#[test]
+fn nodes_have_the_modules_around_them() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("et.json");
+    let observer = ExecutionTraceObserver::new(&path);
+    let (net, linear) = (Module::new("Net", "net"), Module::new("Linear", "fc"));
+    for with_modules in [true, false] {
+        let builder = Profiler::builder().execution_trace_observer(&observer).with_modules(with_modules);
+        let mut profiler = builder.start().expect("recording should start");
+        {
+            let _net = net.scope();
+            drop(scope!("aten::relu"));
+            let _linear = linear.scope();
+            let _addmm = scope!("aten::addmm");
+            drop(user_scope!("step"));
+        }
+        drop(scope!("aten::add"));
+        profiler.stop().expect("a stop");
+        let trace = Trace::read(&fs::read(&path).expect("a file")).expect("an execution trace");
+        let hierarchies: Vec<Option<String>> =
+            nodes_of(&trace.table).expect("nodes").skip(2).map(|node| node.modules()).collect();
+        let expected = ["TOP(Net)::forward.", "TOP(Net)::forward.fc(Linear)::forward."];
+        let [relu, addmm] = expected.map(|text| with_modules.then(|| text.to_owned()));
+        assert_eq!(hierarchies, [relu, addmm.clone(), None, None]);
+        let nodes = query("nodes").expect("the query");
+        let rows = nodes.answer(&trace, &Request::default()).expect("an answer");
+        let rows: Value = serde_json::from_str(&rows.to_json()).expect("JSON");
+        assert_eq!(rows[3]["module_hierarchy"], json!(addmm));
+    }
+}
+
+/// Runs [`durations`] in a process of its own, because the standard output of tests is captured or shared.
+#[test]
+fn durations_are_printed_unless_the_log_is_off() {
+    let mut child = Command::new(env::current_exe().expect("a path"));
+    let output = child.args(["--exact", "durations", "--ignored", "--nocapture"]).output().expect("a child");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let times: Vec<&str> = text.lines().filter_map(|line| line.split_once("Time: ")).map(|at| at.1).collect();
+    assert_eq!(times.len(), 4, "{text}");
+    for time in times {
+        let (whole, decimals) = time.strip_suffix('s').and_then(|t| t.split_once('.')).expect("a time");
+        assert!(whole == "0" && decimals.len() == 8, "{time}");
+    }
+}
+
+/// Prints four durations: two of one scope, one of a scope that ends by itself, and one of a function.
+#[test]
+#[ignore = "prints to standard output, for `durations_are_printed_unless_the_log_is_off`"]
+fn durations() {
+    let pause = || thread::sleep(Duration::from_millis(5));
+    let mut timer = TimeIt::start().avg_time_divisor(5);
+    assert_eq!(timer.duration(), None);
+    pause();
+    let first = timer.reset();
+    assert_eq!(timer.duration(), Some(first));
+    assert!((Duration::from_millis(1)..Duration::from_millis(100)).contains(&first), "{first:?}");
+    let second = timer.stop();
+    assert!(second < first, "a new measurement begins at the reset: {second:?}");
+    drop(TimeIt::start());
+    timeit(0, pause);
+    let mut silent = TimeIt::start().log(false);
+    silent.reset();
+    drop(silent);
 }
 
 #[test]

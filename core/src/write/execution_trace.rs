@@ -7,12 +7,15 @@
 //! With the execution trace of an observer joined to a trace, inputs, outputs and numbers are those of its nodes. Ids of
 //! nodes and `fw_parent`, which is one, are always those of the written file.
 //!
+//! Operators in modules have the attribute `module_hierarchy`, which is the `Module Hierarchy` of the event. PyTorch's
+//! execution traces do not have the modules.
+//!
 //! If an observer ran, operators have a `Record function id` that is not 0. Only they are nodes then.
 
 mod values;
 
 use self::values::Values;
-use crate::execution::{Node, Side};
+use crate::execution::{MODULES, Node, Side};
 use crate::index::Index;
 use crate::rows::quote;
 use crate::table::category::Category;
@@ -132,7 +135,7 @@ impl ExecutionTraceWriter {
         if thread == id - 1 {
             let attributes = Attributes { tid, ..Attributes::default() };
             let name = "[pytorch|profiler|execution_trace|thread]";
-            attributes.write(PROCESS, thread, &Default::default(), (name, ""), out);
+            attributes.write(PROCESS, thread, &Default::default(), Texts::of(name), out);
         }
         let int = |key| table.int(row, key);
         let fw_tid = int(Key::FwdThreadId).unwrap_or(0);
@@ -147,17 +150,20 @@ impl ExecutionTraceWriter {
             fw_tid,
         };
         let above = self.above(trace, at).unwrap_or(thread);
+        let modules = table.field(row, Key::ModuleHierarchy).and_then(|value| value.as_str());
+        let texts = Texts { modules, ..Texts::of(table.name(row)) };
         if let Some(node) = trace.node(row) {
             let sides = [Side::Inputs, Side::Outputs].map(|side| Values::of_node(&node, side));
-            let names = (table.name(row), node.schema());
-            return attributes.joined(&node).write(above, id, &sides, (names.0, &names.1), out);
+            let (schema, listed) = (node.schema(), node.modules());
+            let texts = Texts { schema: &schema, modules: modules.or(listed.as_deref()), ..texts };
+            return attributes.joined(&node).write(above, id, &sides, texts, out);
         }
         let outputs = self.outputs.get((row.index() as i64, 0)).and_then(|row| table.row(row as usize));
         let sides = [
             Values::of_event(trace, row, values::INPUTS),
             outputs.map(|row| Values::of_event(trace, row, values::OUTPUTS)).unwrap_or_default(),
         ];
-        attributes.write(above, id, &sides, (table.name(row), ""), out);
+        attributes.write(above, id, &sides, texts, out);
     }
 
     /// The node of the innermost ancestor that has one.
@@ -207,7 +213,7 @@ fn head(trace: &Trace, out: &mut String) {
         "{{\"schema\":\"{SCHEMA}\",\"pid\":{pid},\"time\":\"{time}\",\"start_ts\":{start},\"finish_ts\":{finish},\"nodes\":["
     );
     let name = "[pytorch|profiler|execution_trace|process]";
-    Attributes::default().write(PROCESS, PROCESS, &Default::default(), (name, ""), out);
+    Attributes::default().write(PROCESS, PROCESS, &Default::default(), Texts::of(name), out);
 }
 
 /// The attributes that no trace has.
@@ -215,7 +221,22 @@ const UNKNOWN: &str = ",{\"name\":\"kernel_backend\",\"type\":\"string\",\"value
     {\"name\":\"kernel_file\",\"type\":\"string\",\"value\":\"\"},\
     {\"name\":\"tensor_range\",\"type\":\"string\",\"value\":\"\"}";
 
-/// The attributes of a node.
+/// The texts of a node.
+#[derive(Clone, Copy, Debug)]
+struct Texts<'a> {
+    name: &'a str,
+    schema: &'a str,
+    modules: Option<&'a str>,
+}
+
+impl<'a> Texts<'a> {
+    /// The texts of a node that has only a name.
+    fn of(name: &'a str) -> Texts<'a> {
+        Texts { name, schema: "", modules: None }
+    }
+}
+
+/// The attributes of a node that are numbers.
 #[derive(Clone, Copy, Debug)]
 struct Attributes {
     rf_id: i64,
@@ -249,7 +270,7 @@ impl Attributes {
         above: u32,
         id: u32,
         [inputs, outputs]: &[Values; 2],
-        (name, schema): (&str, &str),
+        texts: Texts<'_>,
         out: &mut String,
     ) {
         let attributes = [
@@ -265,10 +286,15 @@ impl Attributes {
         for (name, kind, value) in attributes {
             let _ = write!(out, "{{\"name\":\"{name}\",\"type\":\"{kind}\",\"value\":{value}}},");
         }
-        let [name, schema] = [name, schema].map(quote);
+        let [name, schema] = [texts.name, texts.schema].map(quote);
+        let _ =
+            write!(out, "{{\"name\":\"op_schema\",\"type\":\"string\",\"value\":{schema}}}{UNKNOWN}");
+        if let Some(modules) = texts.modules.map(quote) {
+            let _ = write!(out, ",{{\"name\":\"{MODULES}\",\"type\":\"string\",\"value\":{modules}}}");
+        }
         let _ = write!(
             out,
-            "{{\"name\":\"op_schema\",\"type\":\"string\",\"value\":{schema}}}{UNKNOWN}],\"ctrl_deps\":{above},\"id\":{id},\
+            "],\"ctrl_deps\":{above},\"id\":{id},\
              \"inputs\":{inputs},\"name\":{name},\"outputs\":{outputs}}}"
         );
     }

@@ -8,7 +8,11 @@ use crate::mirror::Mirror;
 use crate::options::{Destination, Devices, Existing, Options, SiteFilter};
 use crate::profiler::handlers::Handler;
 #[cfg(feature = "analysis")]
+use crate::activity::types::ActivityType;
+#[cfg(feature = "analysis")]
 use crate::profiler::observer::ExecutionTraceObserver;
+#[cfg(feature = "analysis")]
+use crate::profiler::post_processing::PostProcessing;
 use crate::profiler::recording::Recording;
 use crate::schedule::{ProfilerAction, Schedule};
 use crate::spans::value::Value;
@@ -27,6 +31,8 @@ pub struct ProfilerBuilder {
     pub(crate) metadata: Members,
     #[cfg(feature = "analysis")]
     pub(crate) observer: Option<ExecutionTraceObserver>,
+    #[cfg(feature = "analysis")]
+    pub(crate) post_processing: PostProcessing,
     pub(crate) accumulates: bool,
     pub(crate) is_enabled: bool,
 }
@@ -41,6 +47,8 @@ impl ProfilerBuilder {
             metadata: Members::default(),
             #[cfg(feature = "analysis")]
             observer: None,
+            #[cfg(feature = "analysis")]
+            post_processing: PostProcessing::default(),
             accumulates: false,
             is_enabled: true,
         }
@@ -181,6 +189,42 @@ impl ProfilerBuilder {
         self.options.observer = true;
         self.observer = Some(observer.clone());
         self.on_trace_ready(observer.handler())
+    }
+
+    /// Sets whether exported Chrome traces have flows from forward to backward operators, which is the default. The
+    /// recording, its events and `.ktrace` files are the same.
+    #[cfg(feature = "analysis")]
+    pub fn forward_backward_arrows(mut self, is_on: bool) -> Self {
+        self.post_processing.has_arrows = is_on;
+        self
+    }
+
+    /// Exports only these types of an activity's events to Chrome traces; an empty list exports none. The recording, its
+    /// events, averages and `.ktrace` files are complete, as in PyTorch. By default an activity is exported with all
+    /// types. Types of other activities have no effect; calls of CUDA's runtime and driver are left out only if both
+    /// [`Activity::Cpu`] and [`Activity::Cuda`] leave them out. What PyTorch has no type for, such as counters and
+    /// asynchronous spans, is always exported.
+    ///
+    /// ```
+    /// use kinetoscope::{Activity, ActivityType, Profiler};
+    ///
+    /// let builder = Profiler::builder().activity_types(Activity::Cpu, &[ActivityType::CpuOp]);
+    /// ```
+    #[cfg(feature = "analysis")]
+    pub fn activity_types(mut self, activity: Activity, types: &[ActivityType]) -> Self {
+        self.post_processing.restrict(activity, types);
+        self
+    }
+
+    /// Limits the time in which the events of a recording are collected: PyTorch's `post_processing_timeout_s`.
+    /// [`Recording::events`], and averages and tables of them, have the events up to then, the earliest first; none with a
+    /// timeout of 0. The time begins when the recording has been read. It does not include the tree, shapes and stacks
+    /// of the events that were collected, nor has it an effect on [`Recording::trace`] and exported traces, which are
+    /// complete.
+    #[cfg(feature = "analysis")]
+    pub fn post_processing_timeout(mut self, timeout: Duration) -> Self {
+        self.post_processing.timeout = Some(timeout);
+        self
     }
 
     /// Adds a member to the trace's top-level object.

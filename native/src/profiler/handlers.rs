@@ -13,6 +13,8 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg(feature = "analysis")]
 use {
+    super::measure::TIMELINE,
+    super::profile_data::longest_first,
     kinetoscope_core::analysis::torch::averages::GroupBy,
     kinetoscope_core::report::table_options::TableOptions,
     kinetoscope_core::write::execution_trace::execution_trace, kinetoscope_core::write::file_name,
@@ -58,6 +60,33 @@ pub fn print_table(options: TableOptions) -> Handler {
         println!("{}", recording.table(GroupBy::default(), &options)?);
         Ok(())
     })
+}
+
+/// Returns a handler that prints PyTorch's table of each recording to standard output, sorted by the self time on devices
+/// if the recording has work of devices, otherwise by the self time on the CPU: `torch_geometric`'s `print_time_total`.
+#[cfg(feature = "analysis")]
+pub fn print_time_total() -> Handler {
+    Box::new(print_times)
+}
+
+/// Returns a handler that prints the table of [`print_time_total`] and writes the Chrome trace to `timeline.json` in the
+/// folder, which a later recording replaces: `torch_geometric`'s `trace_handler`.
+/// [`rename_profile_file`](super::measure::rename_profile_file) renames the file.
+#[cfg(feature = "analysis")]
+pub fn timeline_handler(folder: impl Into<PathBuf>) -> Handler {
+    let folder = folder.into();
+    Box::new(move |recording| {
+        print_times(recording)?;
+        fs::create_dir_all(&folder).map_err(with_path(&folder))?;
+        recording.export_chrome_trace(folder.join(TIMELINE))
+    })
+}
+
+#[cfg(feature = "analysis")]
+fn print_times(recording: &Recording) -> Result<(), RecordError> {
+    let (by, _) = longest_first(recording)?;
+    println!("{}", recording.table(GroupBy::default(), &TableOptions::default().with_sort_by(by))?);
+    Ok(())
 }
 
 /// Returns a handler that writes each recording as an execution trace: the first one to `path`, those of later cycles

@@ -1,15 +1,25 @@
-//! Measures time and peak memory over several runs: `torch_geometric`'s `profileit`, `timeit`, `log` and
-//! `rename_profile_file`.
+//! Measures time and peak memory over several runs: `torch_geometric`'s `profileit`, `timeit`, `log`,
+//! `rename_profile_file`, `torch_profile` and `save_profile_data`.
 
+#[cfg(feature = "analysis")]
+pub use super::profile_data::{DeviceTimes, ProfileData, ProfileRow};
 pub use super::stats::{DeviceMemory, RunStats, StatsSummary, summarize};
+pub use super::time_it::{TimeIt, timeit};
+use crate::device::synchronize;
 use crate::memory::Device;
+#[cfg(feature = "analysis")]
+use {
+    crate::error::RecordError,
+    crate::profiler::recording::Recording,
+    crate::profiler::{Profiler, handlers},
+};
 use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// The file that `torch_geometric`'s `trace_handler` writes.
-const TIMELINE: &str = "timeline.json";
+/// The file that `torch_geometric`'s `trace_handler` and [`timeline_handler`](super::handlers::timeline_handler) write.
+pub(super) const TIMELINE: &str = "timeline.json";
 
 /// A value of a line of [`log`].
 #[derive(Clone, Debug, PartialEq)]
@@ -61,11 +71,27 @@ pub fn rename_profile_file(folder: impl AsRef<Path>, parts: &[&str]) -> io::Resu
     Ok(to)
 }
 
-/// Runs a function. Returns its result, and its duration divided by `avg_time_divisor`; a divisor of 0 counts as 1.
-pub fn timeit<T>(avg_time_divisor: u32, run: impl FnOnce() -> T) -> (T, Duration) {
-    let start = Instant::now();
+/// Records the CPU, and CUDA devices if they are available, while a function runs, and prints the table of its
+/// operators: `torch_geometric`'s `torch_profile`. With a folder, the Chrome trace is written to its `timeline.json`.
+/// [`ProfileData`] has what `torch_geometric` then saves as CSV.
+///
+/// # Errors
+/// Returns the errors of [`Profiler::start`], before the function runs, and those of the recording and its files
+/// afterwards.
+#[cfg(feature = "analysis")]
+pub fn torch_profile<T>(
+    folder: Option<&Path>,
+    run: impl FnOnce() -> T,
+) -> Result<(T, Recording), RecordError> {
+    let builder = Profiler::builder().on_trace_ready(match folder {
+        Some(folder) => handlers::timeline_handler(folder),
+        None => handlers::print_time_total(),
+    });
+    let mut profiler = builder.start()?;
     let result = run();
-    (result, start.elapsed() / avg_time_divisor.max(1))
+    // The profiler was enabled and records all steps.
+    let recording = profiler.stop()?.ok_or(RecordError::NotStarted)?;
+    Ok((result, recording))
 }
 
 /// Measures several runs of the same work.
@@ -98,14 +124,20 @@ impl ProfileIt {
         ProfileIt { device: Some(ordinal), runs: Vec::new() }
     }
 
-    /// Runs and measures a function.
+    /// Runs and measures a function. With a device, the time ends when the devices have finished the work that the
+    /// function submitted, if they can be recorded.
     pub fn run<T>(&mut self, run: impl FnOnce() -> T) -> T {
         let device = self.device.map(Device::Cuda);
         for memory in [Some(Device::Cpu), device].into_iter().flatten() {
             memory.reset_peak();
         }
         let before = Device::Cpu.allocated();
-        let (result, took) = timeit(1, run);
+        // Work that was submitted before is not part of the run; what the run submits is.
+        self.device.iter().for_each(|_| synchronize());
+        let begin = Instant::now();
+        let result = run();
+        self.device.iter().for_each(|_| synchronize());
+        let took = begin.elapsed();
         let host_peak = (Device::Cpu.peak() - before).max(0);
         self.runs.push(RunStats {
             time_ns: took.as_nanos() as i64,

@@ -18,6 +18,10 @@ use std::sync::{Arc, Mutex};
 /// the `rf_id` of their node as `Record function id` in the trace; it is 0 for the others. The file is written at the end
 /// of the recording.
 ///
+/// With [`with_modules`](crate::ProfilerBuilder::with_modules), the nodes of operators in calls of
+/// [`Module::scope`](crate::Module::scope) have the attribute `module_hierarchy`, such as
+/// `TOP(Net)::forward.fc(Linear)::forward.`. The calls themselves are no nodes.
+///
 /// ```
 /// use kinetoscope::{ExecutionTraceObserver, Profiler, scope};
 ///

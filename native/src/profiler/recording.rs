@@ -7,6 +7,7 @@ use std::path::Path;
 #[cfg(feature = "analysis")]
 use {
     crate::files::output::Output,
+    crate::profiler::post_processing::PostProcessing,
     kinetoscope_core::analysis::device::memory::Memory,
     kinetoscope_core::analysis::torch::averages::{Average, GroupBy, key_averages, total_average},
     kinetoscope_core::analysis::torch::function_events::FunctionEvents,
@@ -19,6 +20,7 @@ use {
     std::fmt::Write,
     std::io::Read,
     std::sync::OnceLock,
+    std::time::Instant,
 };
 
 /// A finished recording. One that was written to a file stays there: it is read only when it is used.
@@ -32,6 +34,8 @@ pub struct Recording {
     content: Content,
     #[cfg(feature = "analysis")]
     trace: OnceLock<Trace>,
+    #[cfg(feature = "analysis")]
+    post_processing: PostProcessing,
 }
 
 impl Recording {
@@ -42,7 +46,15 @@ impl Recording {
             content,
             #[cfg(feature = "analysis")]
             trace: OnceLock::new(),
+            #[cfg(feature = "analysis")]
+            post_processing: PostProcessing::default(),
         }
+    }
+
+    /// Returns the same recording with options about its results.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn processed(self, options: &PostProcessing) -> Recording {
+        Recording { post_processing: options.clone(), ..self }
     }
 
     /// Returns the bytes in the recorder's format, which [`save`](Recording::save) writes.
@@ -92,12 +104,17 @@ impl Recording {
         Ok(self.trace.get_or_init(|| Trace::new(table, diagnostics)))
     }
 
-    /// Returns PyTorch's `events()`.
+    /// Returns PyTorch's `events()`. With a
+    /// [`post_processing_timeout`](crate::ProfilerBuilder::post_processing_timeout) these are the events that were
+    /// collected in time, in each call again.
     ///
     /// # Errors
     /// Those of [`Recording::trace`].
     pub fn events(&self) -> Result<FunctionEvents, RecordError> {
-        Ok(FunctionEvents::new(self.trace()?))
+        let trace = self.trace()?;
+        let Some(timeout) = self.post_processing.timeout else { return Ok(FunctionEvents::new(trace)) };
+        let begin = Instant::now();
+        Ok(FunctionEvents::new_until(trace, || begin.elapsed() >= timeout))
     }
 
     /// Returns PyTorch's `key_averages()`.
@@ -131,23 +148,30 @@ impl Recording {
         Ok(table)
     }
 
-    /// Writes a Chrome trace in the form of Kineto's. It is compressed if the name ends in `.gz`.
+    /// Writes a Chrome trace in the form of Kineto's. It is compressed if the name ends in `.gz`. What
+    /// [`activity_types`](crate::ProfilerBuilder::activity_types) and
+    /// [`forward_backward_arrows`](crate::ProfilerBuilder::forward_backward_arrows) leave out is not in it.
     ///
     /// # Errors
     /// Returns [`RecordError::Io`] if the file cannot be written.
     pub fn export_chrome_trace(&self, path: impl AsRef<Path>) -> Result<(), RecordError> {
         let mut output = Output::create(Some(path.as_ref()))?;
         // `finish` returns the error of a write.
-        let _ = chrome::write(&self.trace()?.table, &mut output, |_| true);
+        let trace = self.trace()?;
+        let _ = chrome::write(&trace.table, &mut output, self.post_processing.exported(trace));
         Ok(output.finish()?)
     }
 
     /// Writes PyTorch's `export_stacks()`: one line for each stack, which ends with the metric in whole microseconds.
-    /// Needs `with_stack`.
+    /// The file is empty if no event has a stack.
     ///
     /// # Errors
-    /// Returns [`RecordError::Io`] if the file cannot be written.
+    /// Returns [`RecordError::NoStacks`] if the recording was made without `with_stack`; no file is written then. Returns
+    /// [`RecordError::Io`] if the file cannot be written.
     pub fn export_stacks(&self, path: impl AsRef<Path>, metric: Metric) -> Result<(), RecordError> {
+        if self.trace()?.table.metadata.flag("with_stack") != Some(true) {
+            return Err(RecordError::NoStacks);
+        }
         let text = export(&self.events()?, &self.trace()?.table, metric);
         write(path.as_ref(), &text)
     }

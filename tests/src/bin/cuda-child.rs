@@ -10,7 +10,7 @@ use kinetoscope::device::decoded::Decoded;
 use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE, probe};
 use kinetoscope::memory::{Device, record_alloc};
 use kinetoscope::spans::{is_recording, operator};
-use kinetoscope::{Activity, Profiler, supported_activities};
+use kinetoscope::{Activity, ActivityType, ProfileIt, Profiler, TimeIt, supported_activities};
 use kinetoscope::{counter, instant, scope, user_scope};
 use kinetoscope_tests::cupti_records::{Bytes, Stream, Writer};
 use libloading::Library;
@@ -59,6 +59,8 @@ fn main() {
         }
         "silent" => cpu_only(Profiler::builder()),
         "everything" => everything(both()),
+        "kernels" => everything(both().activity_types(Activity::Cuda, &[ActivityType::ConcurrentKernel])),
+        "timed" => timed(),
         "file" => everything(both().file(&args[2])),
         "disordered" => disordered(),
         "starved" => starved(),
@@ -247,6 +249,24 @@ impl Gpu {
         self.put(&self.writer.kernel(NAME, (end + 1000, end + 11_000), stream, correlation, [320, 256]));
         correlation
     }
+}
+
+/// Measures with a device: each measurement begins and ends when the device has finished its work.
+fn timed() -> Recording {
+    let gpu = Gpu::new();
+    assert!(probe().is_ok());
+    let before = synchronized();
+    let mut timer = TimeIt::start().log(false);
+    assert_eq!(synchronized(), before + 1);
+    timer.reset();
+    timer.stop();
+    assert_eq!(synchronized(), before + 3);
+    ProfileIt::default().run(|| ());
+    assert_eq!(synchronized(), before + 3, "no device is measured");
+    ProfileIt::on_device(0).run(|| assert_eq!(synchronized(), before + 4));
+    assert_eq!(synchronized(), before + 5);
+    drop(gpu);
+    cpu_only(both())
 }
 
 /// Returns the number of context synchronizations.

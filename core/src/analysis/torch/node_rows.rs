@@ -46,6 +46,12 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::int("fw_parent", "", "The id of the forward node of a backward node; 0 for none.").nullable(),
     Column::text("types", "Arguments", "The types of the arguments."),
     Column::text("op_schema", "", "The name of the operator with the types of arguments and results."),
+    Column::text(
+        "module_hierarchy",
+        "",
+        "The modules around the operator, such as TOP(Net)::forward.fc(Linear)::forward.; null if the file has none, as PyTorch's.",
+    )
+    .nullable(),
     Column::json("inputs", "", Shape::Records(&ARGUMENT), "The arguments."),
     Column::json("outputs", "", Shape::Records(&ARGUMENT), "The results."),
 ];
@@ -66,6 +72,7 @@ pub(crate) fn node_rows(trace: &Trace) -> Rows {
             node.int("fw_parent").into(),
             types.join(", ").into(),
             node.schema().into(),
+            node.modules().into(),
             arguments(&node, Side::Inputs),
             arguments(&node, Side::Outputs),
         ]);

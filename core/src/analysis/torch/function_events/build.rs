@@ -25,6 +25,8 @@ pub(super) struct Builder<'a> {
     pub(super) records: Vec<Row>,
     /// Failed allocations.
     pub(super) failures: Vec<Row>,
+    /// Whether the time was over before all events were collected.
+    pub(super) is_cut: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -41,7 +43,19 @@ impl<'a> Builder<'a> {
             profile_memory: table.metadata.flag("profile_memory").unwrap_or(false),
             ..FunctionEvents::default()
         };
-        Builder { trace, table, out, wants_all: true, records: Vec::new(), failures: Vec::new() }
+        Builder { trace, table, out, wants_all: true, records: Vec::new(), failures: Vec::new(), is_cut: false }
+    }
+
+    /// Removes the events after the first for which `is_over` returns true, and then also allocations outside of all
+    /// events, as PyTorch collects these at last. Legacy records have no time limit in PyTorch.
+    pub(super) fn cut(&mut self, mut is_over: impl FnMut() -> bool) {
+        if self.out.source == Source::LegacyRecords {
+            return;
+        }
+        let kept = self.out.rows.iter().take_while(|_| !is_over()).count();
+        self.is_cut = kept < self.out.rows.len() || is_over();
+        self.out.rows.truncate(kept);
+        self.out.kinds.truncate(kept);
     }
 
     /// Adds to every CPU event the bytes of all records within its closed interval, on any thread. A record within no
@@ -79,6 +93,9 @@ impl<'a> Builder<'a> {
             }
         }
         unowned.append(&mut self.failures);
+        if self.is_cut {
+            unowned.clear();
+        }
         self.insert_memory_events(&unowned);
     }
 
