@@ -16,6 +16,7 @@ use kinetoscope::spans::{TensorId, operator};
 use kinetoscope::{ExecutionTraceObserver, Module};
 use kinetoscope::{outputs, scope, user_scope};
 use kinetoscope_core::execution::nodes_of;
+use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::write::execution_trace::execution_trace;
@@ -399,10 +400,9 @@ fn nodes_have_the_modules_around_them() {
         let expected = ["TOP(Net)::forward.", "TOP(Net)::forward.fc(Linear)::forward."];
         let [relu, addmm] = expected.map(|text| with_modules.then(|| text.to_owned()));
         assert_eq!(hierarchies, [relu, addmm.clone(), None, None]);
-        let nodes = query("nodes").expect("the query");
-        let rows = nodes.answer(&trace, &Request::default()).expect("an answer");
-        let rows: Value = serde_json::from_str(&rows.to_json()).expect("JSON");
-        assert_eq!(rows[3]["module_hierarchy"], json!(addmm));
+        let answer = trace.ask("nodes", &Options::default()).expect("an answer");
+        let row: Value = serde_json::from_str(&answer.json_row(3)).expect("JSON");
+        assert_eq!(row["module_hierarchy"], json!(addmm));
     }
 }
 

@@ -455,6 +455,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "fw_parent", title: "", kind: "int", about: "The id of the forward node of a backward node; 0 for none." },
     { key: "types", title: "Arguments", kind: "text", about: "The types of the arguments." },
     { key: "op_schema", title: "", kind: "text", about: "The name of the operator with the types of arguments and results." },
+    { key: "module_hierarchy", title: "", kind: "text", about: "The modules around the operator, such as TOP(Net)::forward.fc(Linear)::forward.; null if the file has none, as PyTorch's." },
     { key: "inputs", title: "", kind: "json", about: "The arguments." },
     { key: "outputs", title: "", kind: "json", about: "The results." },
   ],

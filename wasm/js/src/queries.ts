@@ -3620,6 +3620,8 @@ export interface NodesRow {
   types: string;
   /** The name of the operator with the types of arguments and results. */
   op_schema: string;
+  /** The modules around the operator, such as TOP(Net)::forward.fc(Linear)::forward.; null if the file has none, as PyTorch's. */
+  module_hierarchy: string | null;
   /** The arguments. */
   inputs: Argument[];
   /** The results. */
