@@ -315,7 +315,7 @@ pub fn folded(trace: &Trace, options: &FoldedOptions) -> Result<Started, Error> 
             return Ok(Started::Writing(Writing::new(CompleteText::new(text))));
         }
         if events.stacks.is_empty() {
-            let message = "no stacks in this trace; use the option lanes to fold its spans instead";
+            let message = "no stacks in this trace; record with with_stack, or use the option lanes to fold its spans instead";
             return Err(Error::BadOption(message.to_owned()));
         }
         stacks::export(&events, &trace.table, options.metric)
