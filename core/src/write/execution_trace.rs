@@ -265,14 +265,7 @@ impl Attributes {
     }
 
     /// Writes a node with these attributes and the parent `above`.
-    fn write(
-        self,
-        above: u32,
-        id: u32,
-        [inputs, outputs]: &[Values; 2],
-        texts: Texts<'_>,
-        out: &mut String,
-    ) {
+    fn write(self, above: u32, id: u32, [inputs, outputs]: &[Values; 2], texts: Texts<'_>, out: &mut String) {
         let attributes = [
             ("rf_id", "uint64", self.rf_id),
             ("fw_parent", "uint64", i64::from(self.fw_parent)),
@@ -287,8 +280,7 @@ impl Attributes {
             let _ = write!(out, "{{\"name\":\"{name}\",\"type\":\"{kind}\",\"value\":{value}}},");
         }
         let [name, schema] = [texts.name, texts.schema].map(quote);
-        let _ =
-            write!(out, "{{\"name\":\"op_schema\",\"type\":\"string\",\"value\":{schema}}}{UNKNOWN}");
+        let _ = write!(out, "{{\"name\":\"op_schema\",\"type\":\"string\",\"value\":{schema}}}{UNKNOWN}");
         if let Some(modules) = texts.modules.map(quote) {
             let _ = write!(out, ",{{\"name\":\"{MODULES}\",\"type\":\"string\",\"value\":{modules}}}");
         }

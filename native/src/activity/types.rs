@@ -38,24 +38,21 @@ pub enum ActivityType {
 
 impl ActivityType {
     /// Every type.
-    pub const ALL: [ActivityType; 13] = {
-        use ActivityType::*;
-        [
-            CpuOp,
-            CpuInstantEvent,
-            UserAnnotation,
-            PythonFunction,
-            CudaRuntime,
-            CudaDriver,
-            GpuMemcpy,
-            GpuMemset,
-            GpuUserAnnotation,
-            ConcurrentKernel,
-            CudaSync,
-            CudaEvent,
-            Overhead,
-        ]
-    };
+    pub const ALL: [ActivityType; 13] = [
+        ActivityType::CpuOp,
+        ActivityType::CpuInstantEvent,
+        ActivityType::UserAnnotation,
+        ActivityType::PythonFunction,
+        ActivityType::CudaRuntime,
+        ActivityType::CudaDriver,
+        ActivityType::GpuMemcpy,
+        ActivityType::GpuMemset,
+        ActivityType::GpuUserAnnotation,
+        ActivityType::ConcurrentKernel,
+        ActivityType::CudaSync,
+        ActivityType::CudaEvent,
+        ActivityType::Overhead,
+    ];
 
     /// Returns PyTorch's name, such as `CPU_OP`.
     pub fn as_str(self) -> &'static str {

@@ -1,14 +1,14 @@
 //! The builder of a profiler: what it records, where it writes, and which handlers it calls.
 
 use crate::activity::Activity;
+#[cfg(feature = "analysis")]
+use crate::activity::types::ActivityType;
 use crate::error::RecordError;
 use crate::hot::registry::CallSite;
 use crate::json::Members;
 use crate::mirror::Mirror;
 use crate::options::{Destination, Devices, Existing, Options, SiteFilter};
 use crate::profiler::handlers::Handler;
-#[cfg(feature = "analysis")]
-use crate::activity::types::ActivityType;
 #[cfg(feature = "analysis")]
 use crate::profiler::observer::ExecutionTraceObserver;
 #[cfg(feature = "analysis")]

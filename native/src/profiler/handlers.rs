@@ -13,12 +13,13 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg(feature = "analysis")]
 use {
-    super::measure::TIMELINE,
-    super::profile_data::longest_first,
-    kinetoscope_core::analysis::torch::averages::GroupBy,
+    super::profile_data::longest_first, kinetoscope_core::analysis::torch::averages::GroupBy,
     kinetoscope_core::report::table_options::TableOptions,
     kinetoscope_core::write::execution_trace::execution_trace, kinetoscope_core::write::file_name,
 };
+
+/// The file that `torch_geometric`'s `trace_handler` and [`timeline_handler`] write.
+pub(super) const TIMELINE: &str = "timeline.json";
 
 /// A function that is called with each recording.
 pub type Handler = Box<dyn FnMut(&Recording) -> Result<(), RecordError> + Send>;
@@ -71,7 +72,7 @@ pub fn print_time_total() -> Handler {
 
 /// Returns a handler that prints the table of [`print_time_total`] and writes the Chrome trace to `timeline.json` in the
 /// folder, which a later recording replaces: `torch_geometric`'s `trace_handler`.
-/// [`rename_profile_file`](super::measure::rename_profile_file) renames the file.
+/// `rename_profile_file` of `profiler::measure` renames the file.
 #[cfg(feature = "analysis")]
 pub fn timeline_handler(folder: impl Into<PathBuf>) -> Handler {
     let folder = folder.into();

@@ -1,25 +1,24 @@
 //! Measures time and peak memory over several runs: `torch_geometric`'s `profileit`, `timeit`, `log`,
 //! `rename_profile_file`, `torch_profile` and `save_profile_data`.
 
+use super::handlers::TIMELINE;
 #[cfg(feature = "analysis")]
 pub use super::profile_data::{DeviceTimes, ProfileData, ProfileRow};
 pub use super::stats::{DeviceMemory, RunStats, StatsSummary, summarize};
 pub use super::time_it::{TimeIt, timeit};
 use crate::device::synchronize;
 use crate::memory::Device;
-#[cfg(feature = "analysis")]
-use {
-    crate::error::RecordError,
-    crate::profiler::recording::Recording,
-    crate::profiler::{Profiler, handlers},
-};
 use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// The file that `torch_geometric`'s `trace_handler` and [`timeline_handler`](super::handlers::timeline_handler) write.
-pub(super) const TIMELINE: &str = "timeline.json";
+#[cfg(feature = "analysis")]
+use {
+    crate::error::RecordError,
+    crate::profiler::Profiler,
+    crate::profiler::handlers::{print_time_total, timeline_handler},
+    crate::profiler::recording::Recording,
+};
 
 /// A value of a line of [`log`].
 #[derive(Clone, Debug, PartialEq)]
@@ -84,8 +83,8 @@ pub fn torch_profile<T>(
     run: impl FnOnce() -> T,
 ) -> Result<(T, Recording), RecordError> {
     let builder = Profiler::builder().on_trace_ready(match folder {
-        Some(folder) => handlers::timeline_handler(folder),
-        None => handlers::print_time_total(),
+        Some(folder) => timeline_handler(folder),
+        None => print_time_total(),
     });
     let mut profiler = builder.start()?;
     let result = run();

@@ -43,7 +43,15 @@ impl<'a> Builder<'a> {
             profile_memory: table.metadata.flag("profile_memory").unwrap_or(false),
             ..FunctionEvents::default()
         };
-        Builder { trace, table, out, wants_all: true, records: Vec::new(), failures: Vec::new(), is_cut: false }
+        Builder {
+            trace,
+            table,
+            out,
+            wants_all: true,
+            records: Vec::new(),
+            failures: Vec::new(),
+            is_cut: false,
+        }
     }
 
     /// Removes the events after the first for which `is_over` returns true, and then also allocations outside of all
