@@ -9,6 +9,7 @@ use kinetoscope_core::kernel_rules::KernelRules;
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, Input, QUERIES, Query, Request, Started};
 use kinetoscope_core::ranks::file::Summaries;
+use kinetoscope_core::ranks::report::RanksOptions;
 use kinetoscope_core::ranks::run::Run;
 use kinetoscope_core::ranks::summary::Summary;
 use kinetoscope_core::trace::Trace;
@@ -109,7 +110,7 @@ fn run_changes(traces: &[Trace]) -> bool {
     let answer = |trace: &Trace| {
         let mut summaries = Summaries::default();
         summaries.push(&Summary::of(trace, "rank0"));
-        Run::new(summaries, Vec::new()).rows(&Default::default())
+        Run::new(summaries, Vec::new()).rows(&RanksOptions::default())
     };
     differ(traces, answer)
 }

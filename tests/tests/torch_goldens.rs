@@ -468,9 +468,10 @@ fn event_lists_exported_as_chrome_traces_equal_torchs() {
         while writer.next(&case.trace.table, &mut ours, usize::MAX) {}
         serde_json::from_str::<Value>(&ours).unwrap_or_else(|e| panic!("{}: {e}", case.name));
         // Before 2.14, torch wrote names without escaping them.
-        let ours = match case.trace.rules.writes_ascii {
-            true => ours,
-            false => ours.replace("\\t", "\t").replace("\\\"", "\"").replace("\\\\", "\\"),
+        let ours = if case.trace.rules.writes_ascii {
+            ours
+        } else {
+            ours.replace("\\t", "\t").replace("\\\"", "\"").replace("\\\\", "\\")
         };
         d.check_text(|| case.name.clone(), &ours.replace("}, ", "},\n"), &gold.trim().replace("}, ", "},\n"));
     }

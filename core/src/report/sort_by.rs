@@ -7,9 +7,9 @@ use crate::analysis::torch::averages::Average;
 use crate::analysis::torch::event_ids::EventIds;
 use crate::order::{descending, of_float, sort_by_key};
 use crate::words::words;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt::Write;
 use serde_json::Value;
 
 words! {
@@ -158,10 +158,13 @@ fn sortable(lists: &str) -> String {
     fn add(value: &Value, out: &mut String) {
         match value {
             Value::Array(items) => {
-                items.iter().for_each(|item| add(item, out));
+                for item in items {
+                    add(item, out);
+                }
                 out.push('\0');
             }
-            number => out.push_str(&format!("{:0>20}", number.to_string())),
+            // Writing to a `String` cannot fail.
+            number => drop(write!(out, "{:0>20}", number.to_string())),
         }
     }
     let mut out = String::new();

@@ -315,7 +315,9 @@ fn group(
     if sums_devices {
         add_totals(events, table, &group_of, &mut groups);
     }
-    groups.iter_mut().for_each(|group| group.round_measured(clock));
+    for group in &mut groups {
+        group.round_measured(clock);
+    }
     groups
 }
 

@@ -268,7 +268,7 @@ impl<'a> Details<'a> {
 }
 
 fn is_empty(value: &Json) -> bool {
-    value.as_object().is_none_or(|members| members.is_empty())
+    value.as_object().is_none_or(serde_json::Map::is_empty)
 }
 
 /// A value as JSON. Texts that are lists or objects are parsed.
