@@ -9,7 +9,7 @@ use kinetoscope::handlers::execution_trace_handler;
 use kinetoscope::metrics::{Sample, sample as sample_now};
 use kinetoscope::mirror::{Mirror, emit_itt};
 use kinetoscope::mirror::{itt, nvtx};
-use kinetoscope::profiler::measure::{ProfileIt, TimeIt, driver_memory, timeit};
+use kinetoscope::profiler::measure::{ProfileIt, driver_memory, timeit};
 use kinetoscope::schedule::{Schedule, ScheduleArgs};
 use kinetoscope::spans::Shape::{List, Tensor};
 use kinetoscope::spans::{TensorId, operator};
@@ -406,39 +406,19 @@ fn nodes_have_the_modules_around_them() {
     }
 }
 
-/// Runs [`durations`] in a process of its own, because the standard output of tests is captured or shared.
+/// In a process of its own, because the standard output of tests is shared.
 #[test]
 fn durations_are_printed_unless_the_log_is_off() {
-    let mut child = Command::new(env::current_exe().expect("a path"));
-    let output = child.args(["--exact", "durations", "--ignored", "--nocapture"]).output().expect("a child");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_recording-child"));
+    let output = child.arg("durations").output().expect("a child");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("UTF-8");
-    let times: Vec<&str> = text.lines().filter_map(|line| line.split_once("Time: ")).map(|at| at.1).collect();
+    let times: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("Time: ")).collect();
     assert_eq!(times.len(), 4, "{text}");
     for time in times {
         let (whole, decimals) = time.strip_suffix('s').and_then(|t| t.split_once('.')).expect("a time");
         assert!(whole == "0" && decimals.len() == 8, "{time}");
     }
-}
-
-/// Prints four durations: two of one scope, one of a scope that ends by itself, and one of a function.
-#[test]
-#[ignore = "prints to standard output, for `durations_are_printed_unless_the_log_is_off`"]
-fn durations() {
-    let pause = || thread::sleep(Duration::from_millis(5));
-    let mut timer = TimeIt::start().avg_time_divisor(5);
-    assert_eq!(timer.duration(), None);
-    pause();
-    let first = timer.reset();
-    assert_eq!(timer.duration(), Some(first));
-    assert!((Duration::from_millis(1)..Duration::from_millis(100)).contains(&first), "{first:?}");
-    let second = timer.stop();
-    assert!(second < first, "a new measurement begins at the reset: {second:?}");
-    drop(TimeIt::start());
-    timeit(0, pause);
-    let mut silent = TimeIt::start().log(false);
-    silent.reset();
-    drop(silent);
 }
 
 #[test]

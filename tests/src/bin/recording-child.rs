@@ -4,6 +4,7 @@ use kinetoscope::Sequence;
 use kinetoscope::TableOptions;
 use kinetoscope::handlers::print_table;
 use kinetoscope::mirror::{Mirror, emit_nvtx, nvtx};
+use kinetoscope::profiler::measure::{TimeIt, timeit};
 use kinetoscope::spans::Shape::{List, Tensor};
 use kinetoscope::spans::named::optimizer_step;
 use kinetoscope::steps::mark_step;
@@ -48,6 +49,7 @@ fn main() {
         }
         "mirrored" => mirrored(),
         "shapes" => shapes(),
+        "durations" => durations(),
         "depths" => {
             let pushed = [nvtx::range_push("outer"), nvtx::range_push("inner")];
             let popped = [nvtx::range_pop(), nvtx::range_pop(), nvtx::range_pop()];
@@ -463,4 +465,22 @@ fn flight(folder: &Path, go_wrong: impl FnOnce(&FlightRecorder)) {
         go_wrong(&flight);
     }
     println!("{}", flight.last_dump().expect("a file").display());
+}
+
+/// Prints four durations: two of one scope, one of a scope that ends by itself, and one of a function.
+fn durations() {
+    let pause = || thread::sleep(Duration::from_millis(5));
+    let mut timer = TimeIt::start().avg_time_divisor(5);
+    assert_eq!(timer.duration(), None);
+    pause();
+    let first = timer.reset();
+    assert_eq!(timer.duration(), Some(first));
+    assert!((Duration::from_millis(1)..Duration::from_millis(100)).contains(&first), "{first:?}");
+    let second = timer.stop();
+    assert!(second < first, "a new measurement begins at the reset: {second:?}");
+    drop(TimeIt::start());
+    timeit(0, pause);
+    let mut silent = TimeIt::start().log(false);
+    silent.reset();
+    drop(silent);
 }
