@@ -64,10 +64,16 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
     page
 }
 
-/// States the sums of the times of calls that overlap. The tables count each instant of a thread once.
+/// States the sums of the times of calls that overlap, in traces of ranges only. The tables count each instant once.
 fn overlaps(comparison: &Comparison, page: &mut String) {
-    let ranges = comparison.findings.iter().map(|finding| &finding.line);
-    let overlap = ranges.filter(|line| line.kind == RowKind::Range && (0..2).any(|side| line.overlaps(side)));
+    let lines =
+        || comparison.findings.iter().filter(|finding| is_shown(finding)).map(|finding| &finding.line);
+    let is_of_ranges = lines().all(|line| matches!(line.kind, RowKind::Range | RowKind::Other));
+    if comparison.ranks != 1 || !is_of_ranges {
+        return;
+    }
+    let overlap =
+        lines().filter(|line| line.kind == RowKind::Range && (0..2).any(|side| line.overlaps(side)));
     for line in overlap.take(TOP) {
         let [a, b] = line.sums.map(|ns| units::time_ns(ns, None));
         let [calls_a, calls_b] = line.counts;
