@@ -748,3 +748,24 @@ fn results_of_dynamos_profiler_equal_torchs() {
     }
     assert_eq!(rows.len(), 2);
 }
+
+/// PyTorch's metadata of calls and device work, of a program that copies the product of two matrices.
+#[test]
+fn metadata_of_calls_and_device_work_equals_torchs() {
+    let folder = files::data().join("torch/cuda_metadata");
+    let trace = Trace::read(&files::read(&folder.join("trace.json")).expect("a trace")).expect("a trace");
+    let gold = files::read(&folder.join("metadata.json")).expect("metadata");
+    let gold: Vec<Value> = serde_json::from_slice(&gold).expect("JSON");
+    let rows = event_rows(&trace, &FunctionEvents::new(&trace));
+    let at = |key: &str| rows.columns.iter().position(|column| column.key == key).expect("a column");
+    let ours = rows.rows.iter().filter_map(|row| match &row[at("metadata")] {
+        Cell::Json(Value::Object(metadata)) if !metadata.is_empty() => {
+            Some((row[at("name")].clone(), Value::Object(metadata.clone())))
+        }
+        _ => None,
+    });
+    let gold: Vec<(Cell, Value)> =
+        gold.iter().map(|one| (one["name"].as_str().into(), one["metadata"].clone())).collect();
+    assert_eq!(ours.collect::<Vec<_>>(), gold);
+    assert_eq!(gold.len(), 100);
+}

@@ -426,7 +426,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "input_dtypes", title: "", kind: "json", about: "The types of the inputs, such as float or ScalarList." },
     { key: "structured_input_shapes", title: "", kind: "json", about: "The shapes of the inputs; of a list of tensors, a list with the shape of each." },
     { key: "structured_input_strides", title: "", kind: "json", about: "The strides of the inputs, as structured_input_shapes; recorded with record_shapes." },
-    { key: "metadata", title: "", kind: "json", about: "The arguments in the trace of a call of the runtime or of device work, such as grid and stream; null for others." },
+    { key: "metadata", title: "", kind: "json", about: "The arguments in the trace of a call of the runtime or of device work, such as grid and stream, without its external id; null for others." },
     { key: "is_python_function", title: "", kind: "bool", about: "Whether the event is a call of a Python function." },
     { key: "is_async", title: "", kind: "bool", about: "Whether the event ended on another thread than it began, which only records contain, or was open when the recording ended." },
     { key: "is_remote", title: "", kind: "bool", about: "Whether the event ran in another process by RPC; only records contain this." },

@@ -3546,7 +3546,7 @@ export interface EventsRow {
   structured_input_shapes: unknown[] | null;
   /** The strides of the inputs, as structured_input_shapes; recorded with record_shapes. */
   structured_input_strides: unknown[] | null;
-  /** The arguments in the trace of a call of the runtime or of device work, such as grid and stream; null for others. */
+  /** The arguments in the trace of a call of the runtime or of device work, such as grid and stream, without its external id; null for others. */
   metadata: Record<string, unknown> | null;
   /** Whether the event is a call of a Python function. */
   is_python_function: boolean;

@@ -214,7 +214,8 @@ impl<'a> Details<'a> {
         value.filter(Json::is_array).unwrap_or_else(|| Json::Array(Vec::new()))
     }
 
-    /// The arguments of calls and device work. PyTorch's events have them if its configuration exposes them.
+    /// The arguments of calls and device work, without their external ids. PyTorch's events have them if its configuration
+    /// exposes them.
     fn metadata(&self, event: FunctionEvent) -> Json {
         let (table, row) = (&self.trace.table, self.events.row(event));
         let category = table.category(row);
@@ -224,7 +225,9 @@ impl<'a> Details<'a> {
         if !(category.is_launch_call() || category.is_on_device()) {
             return Json::Null;
         }
+        let external_id = table.layout(row).find(Key::ExternalId).map(|field| field.key);
         let args = table.all_fields(row).filter(|(field, _)| field.place == Place::Args);
+        let args = args.filter(|(field, _)| Some(field.key) != external_id);
         let member =
             |(field, value): (&Field, Value<'_>)| Some((table.names.get(field.key).to_owned(), json(value)?));
         Json::Object(args.filter_map(member).collect())

@@ -122,7 +122,7 @@ pub const COLUMNS: &[Column] = &[
         "metadata",
         "",
         Shape::Object,
-        "The arguments in the trace of a call of the runtime or of device work, such as grid and stream; null for others.",
+        "The arguments in the trace of a call of the runtime or of device work, such as grid and stream, without its external id; null for others.",
     ),
     Column::bool("is_python_function", "", "Whether the event is a call of a Python function."),
     Column::bool(
