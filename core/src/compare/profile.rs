@@ -10,6 +10,7 @@ mod device;
 mod facts;
 pub mod file;
 mod host;
+mod overlaps;
 mod places;
 mod readings;
 mod sums;

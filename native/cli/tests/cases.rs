@@ -230,3 +230,20 @@ fn stacks_state_that_the_cpu_is_missing() {
         "{message}"
     );
 }
+
+/// Of spans that overlap, each instant counts for the first lane that is in one; none is outside of all spans.
+#[test]
+fn overlapping_asynchronous_spans_count_each_instant() {
+    let [one, both] =
+        ["asynchronous_one", "asynchronous_overlaps"].map(|name| data(&format!("cases/{name}.json")));
+    let output = kinetoscope(&["diff", &one, &both, "--format", "json"]).stdout;
+    let answer: Value = serde_json::from_slice(&output).expect("JSON");
+    let rows = answer["rows"].as_array().expect("rows").clone();
+    let ranges: Vec<&Value> = rows.iter().filter(|row| row["kind"] == "range").collect();
+    assert_eq!(ranges.len(), 1, "{ranges:?}");
+    assert_eq!(
+        (&ranges[0]["name"], &ranges[0]["b_ns"], &ranges[0]["sum_b_ns"]),
+        (&"B".into(), &90_000.into(), &95_000.into())
+    );
+    assert!(rows.iter().all(|row| row["name"] != "(outside of spans)"), "{rows:?}");
+}

@@ -1,7 +1,7 @@
 //! Samples of call stacks: the functions in which threads spent their CPU time, also between spans.
 //!
-//! A sample of Kinetoscope's recorder is an instant event of the category [`CATEGORY`] with its `Call stack`: functions, the
-//! innermost first, each followed by `;`. The samples of Chrome's format are read by [`samples`](crate::samples).
+//! A sample of Kinetoscope's recorder is an instant event of the category `CATEGORY` with its `Call stack`: functions, the
+//! innermost first, each followed by `;`. The samples of Chrome's format are read by the module `samples`.
 
 use super::lane_names::LaneNames;
 use crate::analysis::intervals::Interval;

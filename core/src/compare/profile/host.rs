@@ -2,9 +2,10 @@
 //!
 //! An instant belongs to the innermost span of the thread that runs the steps. While that thread is in no operator and in no
 //! call of the runtime, but another thread is in an operator, as in a backward pass, the instant belongs to the innermost
-//! span of that thread.
+//! span of that thread. Of asynchronous spans that overlap, an instant belongs to the first lane that is in one.
 
 use super::Periods;
+use super::overlaps::first_lanes;
 use super::places::{Builder, IN_FLIGHT, NOWHERE, OTHER_THREADS, ROOT, host_kind};
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::compare::kinds::RowKind;
@@ -18,31 +19,41 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// A period with the place that it belongs to.
-type Segment = (Interval, u32);
+pub(super) type Segment = (Interval, u32);
 
 /// Adds the places of the host, whose collectives were `in_flight`.
 pub(super) fn add(periods: &Periods, in_flight: &Intervals, places: &mut Builder<'_>) {
     let trace = places.trace;
     let main = main_track(trace, periods);
-    let mut own: Vec<Segment> = Vec::new();
+    let is_async = is_asynchronous(trace);
+    let mut own: Vec<(Segment, u32)> = Vec::new();
     let mut others: Vec<Segment> = Vec::new();
     for lane in trace.tree.lanes().iter().filter(|lane| !trace.table.tracks.get(lane.track).on_device) {
-        let is_main = Some(lane.track) == main && lane.extra == 0;
+        let is_main = Some(lane.track) == main && (lane.extra == 0 || is_async);
         let nodes = lane_places(periods, places, lane, is_main);
         let has_operators = || {
             let nodes = nodes.iter().filter(|&&node| node != NOWHERE);
             nodes.clone().any(|&node| places.node(node).kind == RowKind::Operator)
         };
         if is_main {
-            innermost(&trace.table, &trace.tree, lane, |at, time| own.push((time, nodes[lane.offset(at)])));
+            innermost(&trace.table, &trace.tree, lane, |at, time| {
+                own.push(((time, nodes[lane.offset(at)]), lane.extra));
+            });
         } else if has_operators() {
             innermost(&trace.table, &trace.tree, lane, |at, time| {
                 others.push((time, nodes[lane.offset(at)]));
             });
         }
     }
+    let own = if is_async { first_lanes(own) } else { own.into_iter().map(|(segment, _)| segment).collect() };
     sort_by_key(&mut others, |segment| segment.0);
     attribute(periods, places, &with_collectives(with_gaps(own, periods), in_flight.as_slice()), &others);
+}
+
+/// Whether the spans of a trace are its asynchronous ones, because it has no others.
+fn is_asynchronous(trace: &Trace) -> bool {
+    let first = trace.tree.lanes().first().and_then(|lane| trace.tree.rows_of(lane).first().copied());
+    first.is_some_and(|row| matches!(trace.table.ph(row), b'b' | b'S'))
 }
 
 /// The thread that runs the steps; without steps, that with the longest operators, or spans if there are none.
