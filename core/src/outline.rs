@@ -21,7 +21,7 @@ pub use reader::OutlineReader;
 pub use rows::COLUMNS;
 pub use total::Total;
 pub use track_rows::TRACK_COLUMNS;
-pub use window::WindowReader;
+pub use window::{WindowReader, check_window};
 
 use crate::index::Keyed;
 use crate::names::{NameId, Names};

@@ -8,6 +8,7 @@ use kinetoscope_core::analysis::overview::preview::Preview;
 use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
 use kinetoscope_core::kernel_rules::KernelRules;
+use kinetoscope_core::outline::check_window;
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::table::events::Table;
 use kinetoscope_core::trace::{TextReader, Trace};
@@ -90,5 +91,6 @@ pub(crate) fn finish(
     let mut trace = Trace::new(table, diagnostics);
     trace.rules = rules.unwrap_or(trace.rules);
     trace.kernel_rules = kernel_rules;
+    check_window(&trace)?;
     Ok(EngineTrace::new(trace))
 }

@@ -6,7 +6,7 @@ use crate::diagnostics::{Code, Diagnostics};
 use crate::error::Error;
 use crate::read::limits::Limits;
 use crate::table::events::{Row, Table};
-use crate::trace::TextReader;
+use crate::trace::{TextReader, Trace};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -133,8 +133,27 @@ impl WindowReader {
         diagnostics.record_many(Code::OutsideWindow, outside, None, b"");
         table.metadata.origin = Some(self.start_ns);
         table.metadata.window = Some(self.window);
+        table.metadata.outside_window = outside;
         Ok((table, diagnostics))
     }
+}
+
+/// Refuses a trace of which a part was wanted, but could not be chosen, because its times are nanoseconds.
+///
+/// # Errors
+/// Returns [`Error::BadOption`].
+pub fn check_window(trace: &Trace) -> Result<(), Error> {
+    let table = &trace.table;
+    let Some(window) = table.metadata.window.filter(|_| trace.diagnostics.count(Code::Nanoseconds) > 0)
+    else {
+        return Ok(());
+    };
+    let is_inside = |row: Row| window.0 <= table.ts(row) && table.end(row) <= window.1;
+    if table.rows().all(|row| is_timeless(table, row) || is_inside(row)) {
+        return Ok(());
+    }
+    let message = "window: the times of this file are nanoseconds, which windows do not read; read all of it";
+    Err(Error::BadOption(message.into()))
 }
 
 /// A part of the text without events in the window.

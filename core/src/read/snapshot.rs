@@ -200,7 +200,9 @@ impl<'a> Snapshot<'a> {
         let is_own =
             |segment: &&Value| place.device_type == 0 || pickle.int(segment, "device") == place.device;
         for segment in pickle.list(root, place.segments).filter(is_own) {
-            totals.0 = totals.0.saturating_add(pickle.int(segment, "allocated_size"));
+            // A block whose release has begun is active until the release ends.
+            let active = if release == "free_completed" { pickle.int(segment, "active_size") } else { 0 };
+            totals.0 = totals.0.saturating_add(pickle.int(segment, "allocated_size").max(active));
             totals.1 = totals.1.saturating_add(pickle.int(segment, "total_size"));
         }
         for entry in entries {

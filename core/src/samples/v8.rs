@@ -68,8 +68,8 @@ pub(super) fn read(samples: &mut Samples, table: &Table, diagnostics: &mut Diagn
             if at == profiles.len() {
                 profiles.push(Profile { track: None, clock: None });
             }
-            // In a window, chunks are missing, and with them the times of all that follow.
-            if table.name(row) != CHUNK && table.metadata.window.is_none() {
+            // In a part of a recording, chunks are missing, and with them the times of all that follow.
+            if table.name(row) != CHUNK && table.metadata.outside_window == 0 {
                 let data = data_of(table, row);
                 let start = data.get("startTime").or_else(|| data.get("cpuProfile")?.get("startTime"));
                 profiles[at] = Profile { track: Some(table.track_id(row)), clock: start.and_then(ns) };

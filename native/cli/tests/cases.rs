@@ -247,3 +247,21 @@ fn overlapping_asynchronous_spans_count_each_instant() {
     );
     assert!(rows.iter().all(|row| row["name"] != "(outside of spans)"), "{rows:?}");
 }
+
+#[test]
+fn a_window_of_a_file_in_nanoseconds_is_refused() {
+    let output =
+        kinetoscope(&["names", &data("malformed/times_in_nanoseconds.json"), "--window", "0us..2us"]);
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("the times of this file are nanoseconds"), "{error}");
+}
+
+/// A block whose release has begun, and not ended, is part of the peak.
+#[test]
+fn blocks_that_wait_for_their_release_are_part_of_the_peak() {
+    let text = kinetoscope(&[&data("snapshots/pending_free.pickle")]).stdout;
+    let text = String::from_utf8(text).expect("UTF-8");
+    assert!(text.contains("Owners at the peak of CUDA 0: 15.00 MB"), "{text}");
+    assert!(text.contains("(before the recording)      0   10.00 MB"), "{text}");
+}

@@ -6,7 +6,7 @@ use super::pieces::{Piece, PieceReader, Pieces, Progress};
 use super::threads::THREADS;
 use kinetoscope_core::diagnostics::Diagnostics;
 use kinetoscope_core::error::Error;
-use kinetoscope_core::outline::{Outline, OutlineReader, Part, WindowReader};
+use kinetoscope_core::outline::{Outline, OutlineReader, Part, WindowReader, check_window};
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::trace::Trace;
 use std::fs::File;
@@ -84,7 +84,9 @@ pub fn read_window(
         let (table, mut diagnostics) = reader.finish()?;
         diagnostics.append(&pieces.finish());
         diagnostics.complete(of_text);
-        Ok(Trace::new_by(table, diagnostics, THREADS))
+        let trace = Trace::new_by(table, diagnostics, THREADS);
+        check_window(&trace)?;
+        Ok(trace)
     };
     read().map_err(|reason| InputError { source_name: source.path(), reason })
 }
