@@ -5,7 +5,7 @@
 //! span of that thread. Of asynchronous spans that overlap, an instant belongs to the first lane that is in one.
 
 use super::Periods;
-use super::overlaps::first_lanes;
+use super::overlaps::{Segment, first_lanes};
 use super::places::{Builder, IN_FLIGHT, NOWHERE, OTHER_THREADS, ROOT, host_kind};
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::compare::kinds::RowKind;
@@ -17,9 +17,6 @@ use crate::trace::Trace;
 use crate::tree::{Lane, Position, Tree};
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// A period with the place that it belongs to.
-pub(super) type Segment = (Interval, u32);
 
 /// Adds the places of the host, whose collectives were `in_flight`.
 pub(super) fn add(periods: &Periods, in_flight: &Intervals, places: &mut Builder<'_>) {

@@ -1,11 +1,14 @@
 //! Lanes of one thread whose spans overlap, as asynchronous spans do: each instant belongs to the first lane that is in a
 //! span.
 
-use super::host::Segment;
+use crate::analysis::intervals::Interval;
 use crate::order::sort_by_key;
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+
+/// A period with the place that it belongs to.
+pub(super) type Segment = (Interval, u32);
 
 /// Returns disjoint segments in order of time, from those of each lane with the number of the lane.
 pub(super) fn first_lanes(mut segments: Vec<(Segment, u32)>) -> Vec<Segment> {
