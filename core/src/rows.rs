@@ -184,7 +184,8 @@ fn shorten(text: &str, widest: usize) -> String {
     format!("{head}…{tail}")
 }
 
-pub(crate) fn csv_field(text: &str) -> String {
+/// Quotes a text that has a separator of CSV.
+pub fn csv_field(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -10,7 +10,7 @@ use super::intervals::{Interval, Intervals};
 use crate::index::{Index, Keyed};
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
-use crate::table::layout::{Key, Place};
+use crate::table::layout::{Key, Place, is_async_begin};
 use crate::time;
 use crate::trace::Trace;
 use crate::tree::Position;
@@ -74,7 +74,7 @@ impl<'a> Tasks<'a> {
         for &(begin, end) in &trace.pairs.asyncs {
             push(begin, table.ts(end));
         }
-        let is_open = |row: &&Row| matches!(table.ph(**row), b'b' | b'S');
+        let is_open = |row: &&Row| is_async_begin(table.ph(**row));
         let mut open = trace.pairs.incomplete.iter().filter(is_open).peekable();
         if open.peek().is_some() {
             let end = table.rows().map(|row| table.end(row)).max().unwrap_or(0);

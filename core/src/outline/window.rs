@@ -138,7 +138,7 @@ impl WindowReader {
     }
 }
 
-/// Refuses a trace of which a part was wanted, but could not be chosen, because its times are nanoseconds.
+/// Refuses a window of a file whose times are nanoseconds, unless the window has all of its events.
 ///
 /// # Errors
 /// Returns [`Error::BadOption`].

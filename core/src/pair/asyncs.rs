@@ -13,6 +13,7 @@ use crate::diagnostics::{Code, Diagnostics};
 use crate::index::Index;
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
+use crate::table::layout::is_async_begin;
 use alloc::vec::Vec;
 
 /// Pairs asynchronous events, which are sorted by time and then by the file.
@@ -28,7 +29,7 @@ pub(super) fn pair_asyncs(
     for instant in rows.chunk_by(|&a, &b| table.ts(a) == table.ts(b)) {
         let mut pair = |row: Row| {
             let key = ids.of(row);
-            if let (b'b' | b'S', Some(key)) = (table.ph(row), key) {
+            if let Some(key) = key.filter(|_| is_async_begin(table.ph(row))) {
                 open.stack(key).push(row);
                 return true;
             }

@@ -168,7 +168,13 @@ pub(crate) fn is_phase(ph: u8) -> bool {
 /// Whether events of this phase begin spans that other events end. Their durations follow from pairing.
 #[inline]
 pub(crate) fn is_begin(ph: u8) -> bool {
-    matches!(ph, b'B' | b'b' | b'S')
+    ph == b'B' || is_async_begin(ph)
+}
+
+/// Whether events of this phase begin asynchronous spans.
+#[inline]
+pub(crate) fn is_async_begin(ph: u8) -> bool {
+    matches!(ph, b'b' | b'S')
 }
 
 /// The phase, category and fields that events of a layout have in common.

@@ -85,7 +85,7 @@ pub fn timeline_handler(folder: impl Into<PathBuf>) -> Handler {
 
 #[cfg(feature = "analysis")]
 fn print_times(recording: &Recording) -> Result<(), RecordError> {
-    let (by, _) = longest_first(recording)?;
+    let by = longest_first(&recording.events()?);
     println!("{}", recording.table(GroupBy::default(), &TableOptions::default().with_sort_by(by))?);
     Ok(())
 }

@@ -82,7 +82,7 @@ fn type_of(category: Category) -> Option<ActivityType> {
     })
 }
 
-/// The flows from calls to device work of which both ends are exported.
+/// The flows from calls to device work whose two ends are both exported.
 struct Launches {
     /// The tracks and starts of the work, by the id of the flow.
     ends: HashMap<i64, HashSet<(TrackId, i64)>>,

@@ -2,11 +2,12 @@
 
 use super::recording::Recording;
 use crate::error::RecordError;
-use kinetoscope_core::analysis::torch::averages::{Average, GroupBy};
+use kinetoscope_core::analysis::torch::averages::{Average, GroupBy, key_averages};
+use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::report::sort_by::SortBy;
 use kinetoscope_core::report::table_options::TableOptions;
 use kinetoscope_core::report::torch_table::select;
-use std::borrow::Cow;
+use kinetoscope_core::rows::csv_field;
 
 /// The number of operators of one recording.
 const TOP: usize = 5;
@@ -72,8 +73,10 @@ impl ProfileData {
     /// # Errors
     /// Those of [`Recording::trace`].
     pub fn add(&mut self, recording: &Recording) -> Result<(), RecordError> {
-        let averages = recording.key_averages(GroupBy::default())?;
-        let (by, has_device) = longest_first(recording)?;
+        let events = recording.events()?;
+        let averages = key_averages(&events, &recording.trace()?.table, GroupBy::default());
+        let has_device = events.use_device.is_some();
+        let by = longest_first(&events);
         let options = TableOptions::default().with_sort_by(by).with_row_limit(Some(TOP));
         let (sorted, shown) = select(&averages, &options);
         let sum = |of: fn(&Average) -> i64| averages.iter().map(of).sum::<i64>();
@@ -114,7 +117,7 @@ impl ProfileData {
         let mut text = columns.join(",") + "\r\n";
         for row in &self.rows {
             let mut cells = vec![
-                quoted(&row.name).into_owned(),
+                csv_field(&row.name),
                 row.self_cpu_percent.map_or_else(String::new, rounded),
                 seconds(row.self_cpu_ns),
                 row.cpu_total_percent.map_or_else(String::new, rounded),
@@ -136,10 +139,9 @@ impl ProfileData {
     }
 }
 
-/// Returns the attribute by which `torch_geometric` sorts operators, and whether the recording has work of devices.
-pub(super) fn longest_first(recording: &Recording) -> Result<(SortBy, bool), RecordError> {
-    let has_device = recording.events()?.use_device.is_some();
-    Ok((if has_device { SortBy::SelfDeviceTimeTotal } else { SortBy::SelfCpuTimeTotal }, has_device))
+/// Returns the attribute by which `torch_geometric` sorts operators.
+pub(super) fn longest_first(events: &FunctionEvents) -> SortBy {
+    if events.use_device.is_some() { SortBy::SelfDeviceTimeTotal } else { SortBy::SelfCpuTimeTotal }
 }
 
 fn percent(part: i64, of: i64) -> Option<f64> {
@@ -159,15 +161,6 @@ fn seconds(ns: i64) -> String {
 
 fn mean(ns: i64, calls: u64) -> String {
     rounded(ns as f64 / 1e9 / calls.max(1) as f64)
-}
-
-/// Quotes a text that has a separator of CSV.
-fn quoted(text: &str) -> Cow<'_, str> {
-    if text.contains([',', '"', '\r', '\n']) {
-        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
-    } else {
-        Cow::Borrowed(text)
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use super::clock::{TorchClock, TorchTimes};
 use super::device_type::DeviceType;
-
 use super::event_ids::{self, EventIds};
 use super::frames::{MODULE_PREFIX, StackId};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind, rounded_ns};

@@ -207,10 +207,7 @@ impl FunctionEvents {
 
     /// Returns how long the event of a row lasts, in ns.
     fn range_ns(&self, table: &Table, row: Row) -> i64 {
-        if self.open_ranges.contains(row) {
-            return self.open_ranges.end(table, row).saturating_sub(table.ts(row)).max(0);
-        }
-        table.dur(row).max(0)
+        self.open_ranges.end(table, row).saturating_sub(table.ts(row)).max(0)
     }
 
     /// How much longer the event is in the trace, at each end, in ns.

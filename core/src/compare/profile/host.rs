@@ -12,6 +12,7 @@ use crate::compare::kinds::RowKind;
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::Table;
+use crate::table::layout::is_async_begin;
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
 use crate::tree::{Lane, Position, Tree};
@@ -50,7 +51,7 @@ pub(super) fn add(periods: &Periods, in_flight: &Intervals, places: &mut Builder
 /// Whether the spans of a trace are its asynchronous ones, because it has no others.
 fn is_asynchronous(trace: &Trace) -> bool {
     let first = trace.tree.lanes().first().and_then(|lane| trace.tree.rows_of(lane).first().copied());
-    first.is_some_and(|row| matches!(trace.table.ph(row), b'b' | b'S'))
+    first.is_some_and(|row| is_async_begin(trace.table.ph(row)))
 }
 
 /// The thread that runs the steps; without steps, that with the longest operators, or spans if there are none.
