@@ -98,7 +98,7 @@ codes! {
     UnmatchedBegin "unmatched_begin" Repaired "A begin event has no end event. It ends with the span around it or with its track, and is marked as incomplete.";
     UnmatchedEnd "unmatched_end" Repaired "An end event has no begin event. It was kept and marked as incomplete.";
     MismatchedEnd "mismatched_end" Repaired "The name of an end event differs from those of all open begin events. It was matched to the innermost one.";
-    UnmatchedAsync "unmatched_async" Repaired "An asynchronous begin or end event has no partner. It was kept and marked as incomplete.";
+    UnmatchedAsync "unmatched_async" Repaired "An asynchronous begin or end event has no partner. It was kept and marked as incomplete; a begin lasts to the end of the recording.";
     AmbiguousAsync "ambiguous_async" Lost "An asynchronous end event fits several begin events, and nothing distinguishes them. It was matched to the latest one.";
     UnmatchedFlow "unmatched_flow" Note "A flow event has no partner. It was kept without a link.";
     OverlappingSpans "overlapping_spans" Note "Spans of one track overlap without nesting. They were placed on extra lanes of the track.";

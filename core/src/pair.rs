@@ -83,8 +83,9 @@ pub(crate) fn pair_spans(table: &mut Table, diagnostics: &mut Diagnostics) -> Sp
 
 /// Gives the begins of asynchronous spans durations, if the trace has no other spans. Returns the begins, each with the number of its id.
 pub(crate) fn durations_of_asyncs(table: &mut Table, pairs: &Pairs) -> Vec<(Row, u32)> {
-    let has_time = |pair: &&(Row, Row)| table.ts(pair.0) != time::NONE;
-    let timed: Vec<(Row, Row)> = pairs.asyncs.iter().filter(has_time).copied().collect();
+    let paired = pairs.asyncs.iter().map(|&(begin, end)| (begin, table.ts(end)));
+    let has_time = |span: &(Row, i64)| table.ts(span.0) != time::NONE;
+    let timed: Vec<(Row, i64)> = paired.chain(pairs.open_asyncs(table)).filter(has_time).collect();
     let numbers = {
         let (mut ids, mut index) = (Ids::new(table), Index::default());
         let mut number = |begin| {
@@ -94,7 +95,7 @@ pub(crate) fn durations_of_asyncs(table: &mut Table, pairs: &Pairs) -> Vec<(Row,
         timed.iter().filter_map(|&(begin, _)| number(begin)).collect()
     };
     for (begin, end) in timed {
-        table.set_dur(begin, table.ts(end).saturating_sub(table.ts(begin)).max(0));
+        table.set_dur(begin, end.saturating_sub(table.ts(begin)).max(0));
     }
     numbers
 }

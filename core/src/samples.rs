@@ -8,6 +8,7 @@
 //! of the category [`CATEGORY`] and not in this list.
 
 mod chrome;
+pub(crate) mod edit;
 mod frames;
 mod v8;
 

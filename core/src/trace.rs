@@ -111,7 +111,7 @@ impl Trace {
             },
         ]);
         diagnostics.append(&unpaired);
-        if tree.is_empty() && !pairs.asyncs.is_empty() {
+        if tree.is_empty() && pairs.has_asyncs(&table) {
             let ids = durations_of_asyncs(&mut table, &pairs);
             bound_times(&mut table, &mut diagnostics);
             tree = tree::build_asynchronous(&table, &ids);

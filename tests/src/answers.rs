@@ -23,3 +23,10 @@ pub fn rows_with(trace: &Trace, name: &str, options: &Value) -> Vec<Value> {
     let row = |at| serde_json::from_str(&answer.rows.json_row(at)).expect("JSON");
     (0..answer.rows.rows.len()).map(row).collect()
 }
+
+/// Returns the text of a query, as a person reads it.
+pub fn text(trace: &Trace, name: &str) -> String {
+    let query = query(name).expect("a query");
+    let options = Options::from_json(query.options, &json!({})).expect("options");
+    query.answer(trace, Request::new(&options).for_reading(true)).expect("an answer").to_text()
+}

@@ -3,7 +3,7 @@
 use kinetoscope_core::analysis::overview::fitness::ReasonCode;
 use kinetoscope_core::table::category::Category;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_tests::answers::{made, rows};
+use kinetoscope_tests::answers::{made, rows, text};
 use kinetoscope_tests::files;
 use serde_json::{Value, json};
 
@@ -281,4 +281,34 @@ fn real_traces_are_fit_for_what_they_recorded() {
         assert_eq!(is_fit("device time"), has(&Category::is_device_work), "{}", path.display());
     }
     assert!(read > 100, "{read}");
+}
+
+/// Two processes run the same four steps at the same time, as in merged ranks: a launch belongs to the step of its own process.
+#[test]
+fn steps_of_two_processes_have_their_own_launches() {
+    let mut events = Vec::new();
+    for process in [1, 2] {
+        // The steps of the second process begin later.
+        let late = (process - 1) * 10;
+        for number in 0..4 {
+            let start = number * 1000 + late;
+            let mut annotation = step(number, (start, start + 900));
+            annotation["pid"] = json!(process);
+            events.push(annotation);
+            for at in 0..5 {
+                let id = process * 100 + number * 10 + at;
+                let time = start + 20 + at * 100;
+                let call = span("cuda_runtime", "cudaLaunchKernel", (process, 1), (time, time + 5), id);
+                let kernel = span("kernel", "gemm", (10 + process, 7), (time + 15, time + 40), id);
+                events.extend([call, kernel]);
+            }
+        }
+    }
+    let trace = made(&json!(events));
+    let launched: Vec<i64> =
+        rows(&trace, "steps").iter().filter_map(|row| row["launched"].as_i64()).collect();
+    assert_eq!(launched, [5; 8]);
+    is(&trace, "steps", "good", &[]);
+    let text = text(&trace, "summary");
+    assert!(text.contains("Steps: 8 of 2 processes from ProfilerStep#0"), "{text}");
 }

@@ -7,6 +7,7 @@ use kinetoscope_core::queries::analyses;
 use kinetoscope_core::queries::answer_options::SamplesOptions;
 use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_tests::exports::{exported, exported_with};
 use kinetoscope_tests::files::data;
 use serde_json::{Value, json};
 use std::fs;
@@ -227,4 +228,53 @@ fn a_window_has_only_samples_whose_times_are_known() {
     assert_eq!(window("healthy/samples_of_v8.json", (0, 10_000_000)), (json!([5, 1]), 0, 0));
     let (samples, lost, outside) = window("healthy/samples_of_v8.json", (0, 1_500_000));
     assert!(samples == json!([]) && lost > 0 && outside > 0, "{samples} {lost} {outside}");
+}
+
+/// Every form of samples except the stacks of events, and those of the phase `P`, which are events.
+const FORMS: [&str; 4] =
+    ["samples_of_hermes.json", "samples_of_v8.json", "samples_of_phase_p.json", "samples_in_lines.json"];
+
+fn functions(trace: &Trace, time: Option<(i64, i64)>) -> Value {
+    let filter = SampleFilter { time, ..SampleFilter::default() };
+    let options = SamplesOptions { by: SamplesBy::Function, filter, row_limit: None };
+    let rows = analyses::samples(trace, &options);
+    let row = |at| serde_json::from_str::<Value>(&rows.json_row(at)).expect("JSON");
+    (0..rows.rows.len()).map(row).map(|row| json!([row["name"], row["samples"], row["own"]])).collect()
+}
+
+#[test]
+fn a_slice_has_the_samples_of_its_time() {
+    let mut found = 0;
+    for form in FORMS {
+        let trace = read(&format!("healthy/{form}"));
+        for start in [0, 40_000, 60_000, 500_000, 1_000_000] {
+            for length in [30_000, 60_000, 1_000_000, 2_000_000] {
+                let time = (start, start + length);
+                let options = json!({"time": format!("{}ns..{}ns", time.0, time.1)});
+                let sliced = Trace::read(&exported_with(&trace, "slice", &options, b"")).expect("a trace");
+                let expected = functions(&trace, Some(time));
+                assert_eq!(functions(&sliced, None), expected, "{form} {time:?}");
+                found += expected.as_array().map_or(0, Vec::len);
+            }
+        }
+    }
+    assert!(found > 50, "{found}");
+}
+
+#[test]
+fn samples_in_nanoseconds_are_exported_in_microseconds() {
+    let start = 1_780_000_000_000_000_000_i64;
+    let sample = |at: i64| json!({"pid": 1, "tid": 1, "ts": (start + at).to_string(), "sf": 1, "cpu": 2});
+    let document = json!({
+        "traceEvents": [{"ph": "X", "name": "run", "pid": 1, "tid": 1, "ts": start, "dur": 9_000}],
+        "stackFrames": {"1": {"name": "work"}},
+        "samples": [sample(1), sample(2_001), sample(8_999)],
+    });
+    let trace = Trace::read(document.to_string().as_bytes()).expect("a trace");
+    let again = Trace::read(&exported(&trace, "chrome", b"")).expect("a trace");
+    for time in [(0, 2_000), (2_000, 3_000), (3_000, 9_000)] {
+        let expected = json!([["work", 1, 1]]);
+        assert_eq!(functions(&trace, Some(time)), expected, "{time:?}");
+        assert_eq!(functions(&again, Some(time)), expected, "{time:?}");
+    }
 }

@@ -1,9 +1,12 @@
 //! Asynchronous tasks: times that were worked out by hand.
 
 use kinetoscope_core::analysis::tasks::task_rows::TasksBy;
+use kinetoscope_core::diagnostics::Code;
 use kinetoscope_core::queries::analyses;
 use kinetoscope_core::queries::answer_options::TasksOptions;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_tests::answers::{made, rows};
+use kinetoscope_tests::exports::exported;
 use kinetoscope_tests::files::data;
 use serde_json::{Value, json};
 use std::fs;
@@ -140,4 +143,21 @@ fn an_id_that_is_used_again_is_another_task() {
     for row in rows {
         assert_eq!(pick(&row, &["life_ns", "busy_ns", "polls"]), [json!(60_000), json!(20_000), json!(2)]);
     }
+}
+
+/// A recording that was cut: `a` is open at its end, at 15 µs.
+#[test]
+fn begins_without_an_end_last_to_the_end_of_the_recording() {
+    let event = |ph: &str, name: &str, id: i64, ts: i64| json!({"ph": ph, "cat": "q", "name": name, "id": id, "pid": 1, "tid": 1, "ts": ts});
+    let events =
+        json!([event("b", "a", 1, 0), event("b", "x", 2, 5), event("e", "x", 2, 15), event("b", "y", 3, 15)]);
+    let trace = made(&events);
+    assert_eq!(trace.diagnostics.count(Code::UnmatchedAsync), 2);
+    let names: Vec<_> =
+        rows(&trace, "names").iter().map(|row| pick(row, &["name", "count", "total_ns"])).collect();
+    assert_eq!(json!(names), json!([["a", 1, 15_000], ["x", 1, 10_000], ["y", 1, 0]]));
+    let folded = String::from_utf8(exported(&trace, "folded", b"")).expect("UTF-8");
+    assert_eq!(folded, "process_1_·_thread_1;a 15\nprocess_1_·_thread_1_(overlap_1);x 10\n");
+    let only_open = made(&json!([event("b", "a", 1, 0), event("n", "a", 1, 7)]));
+    assert_eq!(pick(&rows(&only_open, "names")[0], &["name", "total_ns"]), [json!("a"), json!(7_000)]);
 }

@@ -10,7 +10,7 @@ use super::intervals::{Interval, Intervals};
 use crate::index::{Index, Keyed};
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
-use crate::table::layout::{Key, Place, is_async_begin};
+use crate::table::layout::{Key, Place};
 use crate::time;
 use crate::trace::Trace;
 use crate::tree::Position;
@@ -74,11 +74,8 @@ impl<'a> Tasks<'a> {
         for &(begin, end) in &trace.pairs.asyncs {
             push(begin, table.ts(end));
         }
-        let is_open = |row: &&Row| is_async_begin(table.ph(**row));
-        let mut open = trace.pairs.incomplete.iter().filter(is_open).peekable();
-        if open.peek().is_some() {
-            let end = table.rows().map(|row| table.end(row)).max().unwrap_or(0);
-            open.for_each(|&begin| push(begin, end));
+        for (begin, end) in trace.pairs.open_asyncs(table) {
+            push(begin, end);
         }
         sort_by_key(&mut all, |task| (task.life.0, i64::from(task.begin)));
         let mut tasks = Tasks { trace, all };

@@ -153,7 +153,8 @@ fn ratio(line: &Line) -> Option<f64> {
 }
 
 fn per_call(line: &Line) -> String {
-    ratio(line).map_or_else(String::new, |ratio| format!("a call takes {ratio:.2} times as long"))
+    let what = if line.kind.is_on_device() { "a call takes" } else { "the self time of a call is" };
+    ratio(line).map_or_else(String::new, |ratio| format!("{what} {ratio:.2} times as long"))
 }
 
 fn collective(line: &Line) -> (Why, String) {

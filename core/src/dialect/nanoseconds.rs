@@ -6,6 +6,7 @@
 
 use crate::diagnostics::{Code, Diagnostics};
 use crate::names::NameId;
+use crate::samples::edit;
 use crate::table::bounds::{DURATION, START};
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
@@ -83,6 +84,9 @@ fn convert(table: &mut Table, start: NameId, diagnostics: &mut Diagnostics) {
         table.set_dur(row, ns.min(time::LONGEST));
     }
     table.remove_fields(&[START, DURATION]);
+    for (_, json) in table.metadata.entries.iter_mut().filter(|entry| entry.0 == edit::SAMPLES) {
+        *json = edit::from_nanoseconds(json);
+    }
     let (offset, example) = found.map_or((None, String::new()), |f| (f.first_offset, f.example));
     diagnostics.record_many(Code::Nanoseconds, count, offset, example.as_bytes());
     diagnostics.record_many(Code::TimeRounded, rounded, None, b"");

@@ -1,14 +1,14 @@
 //! The ids of asynchronous events and flows, and what each is unique in.
 //!
 //! Events belong together if their `id` and `scope` are equal, and the category of events that are not flows of version 2. An
-//! `id2` with the member `local` is unique in its process only.
+//! `id2` with the member `local` is unique in its process only. The ids `"9"` and `9` are equal, `"0xA"` and `"0xa"` are not.
 
 use crate::index::Index;
 use crate::names::{NameId, Names};
 use crate::table::events::{Row, Table};
-use crate::table::fields::Value;
+use crate::table::fields::{Value, zigzag};
 use crate::table::layout::{Field, FieldType, Key, Layout, Place};
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// A number for what an id is unique in, and the id.
@@ -104,17 +104,29 @@ impl<'a> Ids<'a> {
             return Some((self.space(group, (ID2, pid)), i64::from(id.0)));
         }
         let field = fields.id.or(fields.id2)?;
-        let space = self.space(group, (field.field_type as i64, -1));
-        if fields.scope.is_none() && fields.id2.is_none() {
+        let (kind, value) = self.value(row, &field);
+        let space = self.space(group, (kind, -1));
+        if fields.scope.is_none() && fields.id2.is_none() && field.field_type != FieldType::Text {
             self.layouts[layout].space = Some(space);
         }
-        Some((space, self.raw(row, &field)))
+        Some((space, value))
     }
 
     /// The id of a flow of version 2.
     pub(super) fn of_bind(&mut self, row: Row) -> Option<Id> {
         let field = self.layouts[self.table.layout_id(row).0 as usize].bind?;
-        Some((self.space((u32::MAX, u32::MAX), (field.field_type as i64, -2)), self.raw(row, &field)))
+        let (kind, value) = self.value(row, &field);
+        Some((self.space((u32::MAX, u32::MAX), (kind, -2)), value))
+    }
+
+    /// The kind of an id and its value. The string of a whole number is that number.
+    fn value(&self, row: Row, field: &Field) -> (i64, i64) {
+        let raw = self.raw(row, field);
+        let text = (field.field_type == FieldType::Text).then(|| self.table.names.get(NameId(raw as u32)));
+        match text.and_then(whole) {
+            Some(number) => (FieldType::Int as i64, zigzag(number) as i64),
+            None => (field.field_type as i64, raw),
+        }
     }
 
     fn raw(&self, row: Row, field: &Field) -> i64 {
@@ -148,6 +160,17 @@ impl<'a> Ids<'a> {
 fn parse(value: Value<'_>) -> Option<(String, bool)> {
     let Value::Json(text) = value else { return None };
     let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
-    let member = |key| object.get(key).map(alloc::string::ToString::to_string);
+    let member = |key| {
+        let id = object.get(key)?;
+        Some(id.as_str().filter(|text| whole(text).is_some()).map_or_else(|| id.to_string(), String::from))
+    };
     member("local").map(|id| (id, true)).or_else(|| member("global").map(|id| (id, false)))
+}
+
+/// The whole number that a string is, as JSON writes it.
+fn whole(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_number =
+        digits.bytes().all(|byte| byte.is_ascii_digit()) && (!digits.starts_with('0') || text == "0");
+    if is_number { text.parse().ok() } else { None }
 }

@@ -1,7 +1,8 @@
 //! The result of pairing.
 
 use crate::order::sort_by_key;
-use crate::table::events::Row;
+use crate::table::events::{Row, Table};
+use crate::table::layout::is_async_begin;
 use alloc::vec::Vec;
 
 /// Paired events, and events without a partner.
@@ -26,5 +27,23 @@ impl Pairs {
             sort_by_key(pairs, |&(begin, end)| (i64::from(begin), i64::from(end)));
         }
         sort_by_key(&mut self.incomplete, |&row| (i64::from(row), 0));
+    }
+
+    fn open(&self, table: &Table) -> impl Iterator<Item = Row> {
+        self.incomplete.iter().copied().filter(|&row| is_async_begin(table.ph(row)))
+    }
+
+    /// Whether the trace has asynchronous spans.
+    pub(crate) fn has_asyncs(&self, table: &Table) -> bool {
+        !self.asyncs.is_empty() || self.open(table).next().is_some()
+    }
+
+    /// The asynchronous begins without an end, each with the end of the recording.
+    pub(crate) fn open_asyncs(&self, table: &Table) -> impl Iterator<Item = (Row, i64)> {
+        let mut open = self.open(table).peekable();
+        let has_open = open.peek().is_some();
+        let ends = table.rows().filter(|_| has_open).map(|row| table.end(row));
+        let end = ends.max().unwrap_or(0);
+        open.map(move |begin| (begin, end))
     }
 }

@@ -314,6 +314,10 @@ pub fn folded(trace: &Trace, options: &FoldedOptions) -> Result<Started, Error> 
             let text = samples::folded(trace);
             return Ok(Started::Writing(Writing::new(CompleteText::new(text))));
         }
+        if events.stacks.is_empty() && events.is_empty() && !trace.tree.is_empty() && !options.call_sites {
+            let text = call_tree::folded(trace);
+            return Ok(Started::Writing(Writing::new(CompleteText::new(text))));
+        }
         if events.stacks.is_empty() {
             let message = "no stacks in this trace; record with with_stack, or use the option lanes to fold its spans instead";
             return Err(Error::BadOption(message.to_owned()));
@@ -356,7 +360,8 @@ pub fn slice(trace: &Trace, options: &SliceOptions) -> Result<Started, Error> {
         return Ok(Started::Skipped);
     }
     let selection = Selection { steps: options.steps, time: options.time, ..Selection::default() };
-    Ok(chrome(Keep, Some(select(trace, &selection)?)))
+    let selected = select(trace, &selection)?;
+    Ok(chrome(selected.samples, Some(selected.keep)))
 }
 
 /// Starts the export `shrink`.
@@ -372,7 +377,7 @@ pub fn shrink(trace: &Trace, options: &ShrinkOptions) -> Result<Started, Error> 
         drop_categories: options.drop.clone(),
         ..Selection::default()
     };
-    let mut writing = rewriting(Keep, Some(select(trace, &selection)?));
+    let mut writing = rewriting(Keep, Some(select(trace, &selection)?.keep));
     writing.hint = absent_categories(trace, &options.drop);
     Ok(Started::Writing(writing))
 }

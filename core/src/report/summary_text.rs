@@ -169,17 +169,23 @@ fn steps(out: &mut String, trace: &Trace, summary: &Summary) {
     let (shortest, longest) = (walls.clone().min().unwrap_or(0), walls.clone().max().unwrap_or(0));
     let total = walls.sum::<i64>().max(1);
     let first = trace.table.name(summary.steps[0].row);
+    let mut pids: Vec<_> = summary.steps.iter().map(|step| trace.table.track(step.row).pid).collect();
+    pids.sort_unstable();
+    pids.dedup();
+    let processes = pids.len();
+    let of = if processes > 1 { format!(" of {processes} processes") } else { String::new() };
     let title = if n == 1 {
         format!("Step: {first}, {}", time_ns(mean, None))
     } else {
         format!(
-            "Steps: {n} from {first}, mean {}, {} to {}",
+            "Steps: {n}{of} from {first}, mean {}, {} to {}",
             time_ns(mean, None),
             time_ns(shortest, None),
             time_ns(longest, None)
         )
     };
-    let mut rows = Rows::page(&["Part", "Mean of a step", "Share"]);
+    let mean = if processes > 1 { "Mean of a step, all processes" } else { "Mean of a step" };
+    let mut rows = Rows::page(&["Part", mean, "Share"]);
     for (at, part) in PARTS.iter().enumerate() {
         let sum: i64 = summary.steps.iter().map(|s| s.parts_ns[at]).sum();
         if sum > 0 {

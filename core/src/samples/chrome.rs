@@ -3,7 +3,7 @@
 //! A stack is an id in the member `stackFrames`, or a list of frames whose first is the outermost, as the format's document
 //! defines them (“`StackFrames` Dictionary”, “Global Samples”, “Stack Traces on Duration Events”).
 
-use super::{CATEGORY, NONE, Samples, Threads, v8};
+use super::{CATEGORY, NONE, Samples, Threads, edit, v8};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::index::Index;
 use crate::names::Names;
@@ -11,7 +11,6 @@ use crate::read::scan::items;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::Place;
-use crate::time::{parse_micros, parse_nanos};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde_json::Value as Json;
@@ -88,12 +87,12 @@ pub(super) fn read(samples: &mut Samples, table: &mut Table, diagnostics: &mut D
         .collect();
     let has_samples = layouts.iter().any(|layout| layout.ph == b'P');
     let has_stacks = with_stack.contains(&true);
-    let has_member = !members(table, "samples").is_empty();
+    let has_member = !members(table, edit::SAMPLES).is_empty();
     if !has_member && !has_samples && !has_stacks {
         return;
     }
     let (mut frames, mut damaged) = (Dictionary::default(), 0);
-    for text in members(table, "stackFrames") {
+    for text in members(table, edit::FRAMES) {
         damaged += frames.read(samples, text);
     }
     damaged += samples.frames.cut_cycles();
@@ -152,23 +151,20 @@ fn read_member(
     diagnostics: &mut Diagnostics,
     frames: &mut Dictionary,
 ) {
-    let in_nanoseconds = diagnostics.count(Code::Nanoseconds) > 0;
     let mut threads = Threads::new(table);
     let (mut found, mut lost) = (Vec::new(), 0);
-    for element in members(table, "samples").into_iter().flat_map(items).map(|item| item.1) {
+    for element in members(table, edit::SAMPLES).into_iter().flat_map(items).map(|item| item.1) {
         let Ok(Json::Object(sample)) = serde_json::from_str(element) else {
             lost += 1;
             continue;
         };
         let text = |key: &str| sample.get(key).and_then(id_of);
-        let ts = text("ts").and_then(|ts| {
-            let parse = if in_nanoseconds { parse_nanos } else { parse_micros };
-            parse(ts.trim().as_bytes()).filter(|time| !time.clamped)
-        });
+        // The text of the time has digits that a number of `serde_json` loses.
+        let ts = edit::time_of(element);
         let pid = sample.get("pid").map(Json::to_string);
         let tid = sample.get("tid").map_or_else(String::new, Json::to_string);
         let thread = threads.get(pid.as_deref(), &tid);
-        found.push((ts.map(|time| time.ns), thread, text("sf").and_then(|id| frames.get(&id))));
+        found.push((ts, thread, text("sf").and_then(|id| frames.get(&id))));
         let weight = text("weight").map(|weight| weight.parse::<f64>());
         let is_one = weight.is_none_or(|weight| weight == Ok(1.0));
         diagnostics.record_many(Code::SampleWeight, u64::from(!is_one), None, element.as_bytes());

@@ -23,10 +23,10 @@ const CHUNK: &str = "ProfileChunk";
 const COMPLETE: &str = "CpuProfile";
 
 /// A profile of one thread.
-struct Profile {
+pub(super) struct Profile {
     track: Option<TrackId>,
     /// The time of the last sample in ns, while it is known.
-    clock: Option<i64>,
+    pub(super) clock: Option<i64>,
 }
 
 /// The nodes and samples of all profiles, before callers are found.
@@ -51,15 +51,25 @@ pub(super) fn is_profile(table: &Table, row: Row) -> bool {
 }
 
 pub(super) fn read(samples: &mut Samples, table: &Table, diagnostics: &mut Diagnostics) {
+    let (rows, of_row, mut profiles) = parts(table);
+    let mut nodes = Nodes::default();
+    for (&row, &at) in rows.iter().zip(&of_row) {
+        nodes.read(samples, diagnostics, &data_of(table, row), at as i64, &mut profiles[at]);
+    }
+    nodes.resolve(samples, diagnostics);
+}
+
+/// The events of all profiles in order of time, the index of the profile of each, and the profiles.
+pub(super) fn parts(table: &Table) -> (Vec<Row>, Vec<usize>, Vec<Profile>) {
     let ids = [PROFILE, CHUNK, COMPLETE].map(|name| table.names.find(name));
     if ids == [None; 3] {
-        return;
+        return Default::default();
     }
     let is_part = |&row: &Row| ids.contains(&Some(table.name_id(row))) && is_profile(table, row);
     let mut rows: Vec<Row> = table.rows().filter(is_part).collect();
     sort_by_key(&mut rows, |&row| (table.ts(row), i64::from(row)));
     let (mut names, mut index, mut profiles) = (Names::default(), Index::default(), Vec::new());
-    let of_row: Vec<usize> = rows
+    let of_row = rows
         .iter()
         .map(|&row| {
             let track = table.track(row);
@@ -77,11 +87,23 @@ pub(super) fn read(samples: &mut Samples, table: &Table, diagnostics: &mut Diagn
             at
         })
         .collect();
-    let mut nodes = Nodes::default();
-    for (&row, &at) in rows.iter().zip(&of_row) {
-        nodes.read(samples, diagnostics, &data_of(table, row), at as i64, &mut profiles[at]);
-    }
-    nodes.resolve(samples, diagnostics);
+    (rows, of_row, profiles)
+}
+
+/// The times of the samples of an event in ns, where they are known.
+pub(super) fn times(data: &Json, of: &mut Profile) -> Vec<Option<i64>> {
+    let tree = data.get("cpuProfile").unwrap_or(&Json::Null);
+    let (of_samples, deltas) = (list(tree, "samples"), list(data, "timeDeltas"));
+    let deltas = if deltas.is_empty() { list(tree, "timeDeltas") } else { deltas };
+    let mut clock = of.clock;
+    let times = (0..of_samples.len()).map(|at| {
+        clock = clock.and_then(|clock| clock.checked_add(ns(deltas.get(at)?)?));
+        clock
+    });
+    let times = times.collect();
+    // What the other deltas belong to is unknown, so the times after them are too.
+    of.clock = clock.filter(|_| deltas.len() <= of_samples.len());
+    times
 }
 
 /// The id of a profile; empty if the event has none.
@@ -94,7 +116,7 @@ fn id_of(table: &Table, row: Row) -> String {
 }
 
 /// The argument `data`; null if it is missing.
-fn data_of(table: &Table, row: Row) -> Json {
+pub(super) fn data_of(table: &Table, row: Row) -> Json {
     let data = table.field_named(row, Place::Args, "data").and_then(|value| value.as_json());
     data.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Json::Null)
 }
@@ -148,19 +170,13 @@ impl Nodes {
             self.children
                 .extend(list(node, "children").iter().filter_map(|child| Some((id(Some(child))?, frame))));
         }
-        let (of_samples, deltas) = (list(tree, "samples"), list(data, "timeDeltas"));
-        let deltas = if deltas.is_empty() { list(tree, "timeDeltas") } else { deltas };
+        let of_samples = list(tree, "samples");
         let Some(track) = of.track else {
             diagnostics.record_many(Code::LostSample, of_samples.len() as u64, None, CHUNK.as_bytes());
             return;
         };
-        for (at, sample) in of_samples.iter().enumerate() {
-            of.clock = of.clock.and_then(|clock| clock.checked_add(ns(deltas.get(at)?)?));
-            self.samples.push((of.clock, track, id(Some(sample)).unwrap_or((-1, 0))));
-        }
-        // What the other deltas belong to is unknown, so the times after them are too.
-        if deltas.len() > of_samples.len() {
-            of.clock = None;
+        for (sample, time) in of_samples.iter().zip(times(data, of)) {
+            self.samples.push((time, track, id(Some(sample)).unwrap_or((-1, 0))));
         }
     }
 

@@ -1,9 +1,9 @@
 //! The table `collectives`: the answer of the query, with the numbers of the events and their steps.
 
 use super::column::{Field, FieldType, number};
-use super::steps::StepOf;
 use super::{Schema, answer};
 use crate::analysis::device::collectives::{COLUMNS, calls};
+use crate::analysis::device::ranges::StepFinder;
 use crate::rows::Cell;
 use crate::words::help;
 use alloc::vec;
@@ -15,9 +15,9 @@ pub(super) const SCHEMA: Schema = Schema {
     sorted_by: &["ts_ns"],
     fields,
     source: |trace, _| {
-        let steps = StepOf::new(&trace.table);
+        let steps = StepFinder::new(&trace.table);
         let row = |(row, mut cells): (_, Vec<Cell>)| {
-            cells.extend([Cell::Int(number(row)), steps.event(trace, row).into()]);
+            cells.extend([Cell::Int(number(row)), steps.number(trace, row).into()]);
             cells
         };
         answer::opened(fields(), calls(trace).into_iter().map(row).collect())

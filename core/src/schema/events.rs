@@ -3,7 +3,7 @@
 use super::Schema;
 use super::arguments::{Arguments, PYTHON_PARENT};
 use super::column::{Column, Wanted, device, fields, number, opened, since, stream};
-use super::steps::StepOf;
+use crate::analysis::device::ranges::StepFinder;
 use crate::table::events::{Row, Table};
 use crate::table::layout::{Key, Place};
 use crate::trace::Trace;
@@ -78,7 +78,7 @@ impl<'t> Events<'t> {
         Of::int(
             STEP,
             "The profiler step in which it began; of device work, in which it was launched.",
-            |all, at| all.steps.event(all.trace, all.rows[at]),
+            |all, at| all.steps.number(all.trace, all.rows[at]),
         )
         .optional(),
         Of::int("correlation", "The id that a call and the device work that it started share.", |all, at| {
@@ -141,7 +141,7 @@ struct Events<'t> {
     trace: &'t Trace,
     /// The events in the order of the table.
     rows: Vec<Row>,
-    steps: StepOf,
+    steps: StepFinder,
     arguments: Arguments,
     /// By row; empty unless a column of the tree was requested.
     positions: Vec<Option<Position>>,
@@ -157,7 +157,7 @@ impl<'t> Events<'t> {
         Events {
             trace,
             rows: sorted_by_track(table, |_| true).0,
-            steps: if wanted.any(&[STEP]) { StepOf::new(table) } else { StepOf::default() },
+            steps: if wanted.any(&[STEP]) { StepFinder::new(table) } else { StepFinder::default() },
             arguments: Arguments::new(table),
             positions: if wants_tree { positions(table, tree) } else { Vec::new() },
             depths: if wanted.any(&[DEPTH]) { depths(tree) } else { Vec::new() },

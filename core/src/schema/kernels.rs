@@ -4,12 +4,12 @@ use super::Schema;
 use super::arguments::{REGISTERS, SHARED, WARPS, dimensions};
 use super::column::{Column, Wanted, device, fields, number, opened, since, stream};
 use super::distinct::{Distinct, address};
-use super::steps::StepOf;
 use crate::analysis::device::attributes::{annotation, occupancy_limit};
 use crate::analysis::device::device_time::{Class, Classes};
 use crate::analysis::device::kernel_keys::{KernelsBy, Keys, activity_name};
 use crate::analysis::device::kernel_rows::Work;
 use crate::analysis::device::names::short_name;
+use crate::analysis::device::ranges::StepFinder;
 use crate::kernel_rules::KernelCategory;
 use crate::table::events::{Row, Table};
 use crate::table::layout::{Key, Place};
@@ -57,7 +57,7 @@ struct Kernels<'t> {
     names: Distinct<Name>,
     shapes: Distinct<Shape>,
     rules: Vec<Rules>,
-    steps: StepOf,
+    steps: StepFinder,
     /// Floating point operations; empty unless requested.
     flops: Vec<Option<i64>>,
 }
@@ -76,7 +76,7 @@ impl<'t> Kernels<'t> {
         let rules = rules.collect();
         let flops = rows.iter().filter(|_| wanted.any(&["flops"])).map(|&row| work.of(row)).collect();
         let (names, shapes) = (names(trace, &rows), shapes(table, &rows));
-        Kernels { trace, names, shapes, rules, steps: StepOf::new(table), flops, rows }
+        Kernels { trace, names, shapes, rules, steps: StepFinder::new(table), flops, rows }
     }
 
     fn table(&self) -> &'t Table {
@@ -139,7 +139,7 @@ impl<'t> Kernels<'t> {
         Of::int("ts_ns", "The start.", |all, at| since(all.trace.start_ns, all.table().ts(all.rows[at]))),
         Of::int("dur_ns", "The duration.", |all, at| Some(all.table().dur(all.rows[at]).max(0))),
         Of::int("step", "The profiler step in which it was launched.", |all, at| {
-            all.steps.event(all.trace, all.rows[at])
+            all.steps.number(all.trace, all.rows[at])
         })
         .optional(),
         Of::int("correlation", "The id that the call and the work share.", |all, at| {

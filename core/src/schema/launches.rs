@@ -2,8 +2,8 @@
 
 use super::Schema;
 use super::column::{Column, device, fields, number, opened, since, stream};
-use super::steps::StepOf;
 use crate::analysis::device::launches::{Launch, launches};
+use crate::analysis::device::ranges::StepFinder;
 use crate::table::layout::Key;
 use crate::trace::Trace;
 use alloc::vec::Vec;
@@ -16,14 +16,14 @@ pub(super) const SCHEMA: Schema = Schema {
     source: |trace, _| {
         let launches = launches(trace);
         let len = launches.len();
-        opened(All { trace, steps: StepOf::new(&trace.table), launches }, len, All::COLUMNS)
+        opened(All { trace, steps: StepFinder::new(&trace.table), launches }, len, All::COLUMNS)
     },
     of_summary: None,
 };
 
 struct All<'t> {
     trace: &'t Trace,
-    steps: StepOf,
+    steps: StepFinder,
     launches: Vec<Launch>,
 }
 
@@ -53,7 +53,7 @@ impl<'t> All<'t> {
         })
         .optional(),
         Of::int("step", "The profiler step in which the call began.", |all, at| {
-            all.steps.event(all.trace, all.launches[at].work)
+            all.steps.number(all.trace, all.launches[at].work)
         })
         .optional(),
         Of::int("correlation", "The id that the call and the work share.", |all, at| {

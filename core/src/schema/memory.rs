@@ -2,9 +2,9 @@
 
 use super::Schema;
 use super::column::{Column, fields, number, opened, since};
-use super::steps::StepOf;
 use crate::analysis::device::memory::{Memory, Record, device_name, device_of};
 use crate::analysis::device::owners::Owners;
+use crate::analysis::device::ranges::StepFinder;
 use crate::table::events::Row;
 use crate::table::layout::Key;
 use crate::trace::Trace;
@@ -27,7 +27,7 @@ struct All<'t> {
     trace: &'t Trace,
     memory: Memory,
     owners: Owners<'t>,
-    steps: StepOf,
+    steps: StepFinder,
 }
 
 impl All<'_> {
@@ -36,7 +36,7 @@ impl All<'_> {
             trace,
             memory: Memory::new(trace),
             owners: Owners::new(trace),
-            steps: StepOf::new(&trace.table),
+            steps: StepFinder::new(&trace.table),
         }
     }
 
@@ -101,7 +101,7 @@ impl<'t> All<'t> {
         })
         .optional(),
         Of::int("step", "The profiler step in which it happened.", |all, at| {
-            all.steps.event(all.trace, all.row(at))
+            all.steps.number(all.trace, all.row(at))
         })
         .optional(),
     ];

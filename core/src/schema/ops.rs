@@ -3,7 +3,7 @@
 use super::Schema;
 use super::column::{Column, Wanted, fields, number, opened, since};
 use super::distinct::{Distinct, address};
-use super::steps::StepOf;
+use crate::analysis::device::ranges::StepFinder;
 use crate::analysis::device::roofline::input_bytes;
 use crate::analysis::flops::Inputs;
 use crate::analysis::torch::averages::is_counted;
@@ -33,7 +33,7 @@ struct Ops<'t> {
     trace: &'t Trace,
     events: FunctionEvents,
     all: Vec<FunctionEvent>,
-    steps: StepOf,
+    steps: StepFinder,
     /// Device time with that of callees, by event.
     device_totals: Vec<i64>,
     /// The size of the inputs, by event, if it is requested.
@@ -47,7 +47,7 @@ impl<'t> Ops<'t> {
             if needs_inputs { FunctionEvents::new(trace) } else { FunctionEvents::without_inputs(trace) };
         let device_totals = events.device_totals_ns();
         let input_bytes = wanted.any(&["input_bytes"]).then(|| sizes(trace, &events));
-        let (all, steps) = (events.events().collect(), StepOf::new(&trace.table));
+        let (all, steps) = (events.events().collect(), StepFinder::new(&trace.table));
         Ops { trace, events, all, steps, device_totals, input_bytes }
     }
 
@@ -135,7 +135,7 @@ impl<'t> Ops<'t> {
         Of::int(
             "step",
             "The profiler step in which it began; of device work, in which it was launched.",
-            |all, at| all.steps.event(all.trace, all.row(at)),
+            |all, at| all.steps.number(all.trace, all.row(at)),
         )
         .optional(),
         Of::int("ts_ns", "The start.", |all, at| since(all.trace.start_ns, all.table().ts(all.row(at)))),

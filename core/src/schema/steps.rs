@@ -1,16 +1,12 @@
-//! The table `steps`, and the step of an event.
+//! The table `steps`.
 
 use super::column::{Column, fields, number, opened, since};
 use super::{Schema, Source};
 use crate::analysis::device::device_time::device_times;
-use crate::analysis::device::ranges::step_ranges;
 use crate::analysis::device::steps::{Step, steps};
-use crate::analysis::intervals::Interval;
-use crate::table::events::{Row, Table};
 use crate::trace::Trace;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "steps",
@@ -89,26 +85,4 @@ impl<'t> Steps<'t> {
         }),
         Of::int("other_ns", "The remaining time.", |all, at| Some(all.part(at, 7))),
     ];
-}
-
-/// The steps of a trace, to find that of a time.
-#[derive(Default)]
-pub(super) struct StepOf(Vec<(Interval, i64)>);
-
-impl StepOf {
-    pub(super) fn new(table: &Table) -> StepOf {
-        let ranges = step_ranges(table).into_iter();
-        StepOf(ranges.map(|(row, number)| ((table.ts(row), table.end(row)), number)).collect())
-    }
-
-    /// Returns the number of the last step that began at or before the start of an event, if it lies within it. Device work
-    /// starts with its launch.
-    pub(super) fn event(&self, trace: &Trace, row: Row) -> Option<i64> {
-        let table = &trace.table;
-        let is_work = table.category(row).is_device_work();
-        let launch = if is_work { trace.links.launch(row) } else { None };
-        let instant = table.ts(launch.unwrap_or(row));
-        let after = self.0.partition_point(|step| step.0.0 <= instant);
-        self.0[..after].last().filter(|step| instant < step.0.1).map(|step| step.1)
-    }
 }

@@ -229,7 +229,7 @@ impl Fields {
     /// Appends a zigzag-coded integer.
     #[inline]
     pub(crate) fn push_int(&mut self, value: i64) {
-        self.push_varint(((value << 1) ^ (value >> 63)) as u64);
+        self.push_varint(zigzag(value));
     }
 
     /// The packed bytes from the start of event `row` to the end of its segment.
@@ -321,6 +321,10 @@ fn varint(bytes: &mut &[u8]) -> u64 {
         }
     }
     value
+}
+
+pub(crate) fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
 }
 
 fn unzigzag(value: u64) -> i64 {

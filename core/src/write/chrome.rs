@@ -31,18 +31,29 @@ pub enum KeyOf {
 /// [`Keep`] replaces nothing.
 pub trait Rewrite {
     /// The string to write instead of a category.
-    fn category(&mut self, text: &str) -> Option<String>;
+    fn category(&mut self, _: &str) -> Option<String> {
+        None
+    }
     /// The key to write instead of a key.
-    fn key(&mut self, of: KeyOf, key: &str) -> Option<String>;
+    fn key(&mut self, _: KeyOf, _: &str) -> Option<String> {
+        None
+    }
     /// The string to write instead of an event's name.
-    fn name(&mut self, table: &Table, row: Row) -> Option<String>;
+    fn name(&mut self, _: &Table, _: Row) -> Option<String> {
+        None
+    }
     /// The JSON to write instead of a field's value.
-    fn field(&mut self, table: &Table, row: Row, place: Place, key: &str, value: Value<'_>)
-    -> Option<String>;
+    fn field(&mut self, _: &Table, _: Row, _: Place, _: &str, _: Value<'_>) -> Option<String> {
+        None
+    }
     /// The JSON to write instead of a `pid` or `tid`.
-    fn id(&mut self, json: &str) -> Option<String>;
+    fn id(&mut self, _: &str) -> Option<String> {
+        None
+    }
     /// The JSON to write instead of a metadata value.
-    fn metadata(&mut self, key: &str, json: &str) -> Option<String>;
+    fn metadata(&mut self, _: &str, _: &str) -> Option<String> {
+        None
+    }
     /// The time to write instead of the start of an event, in ns after the base.
     fn start(&mut self, _: i64) -> Option<i64> {
         None
@@ -53,31 +64,7 @@ pub trait Rewrite {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keep;
 
-impl Rewrite for Keep {
-    fn category(&mut self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn key(&mut self, _: KeyOf, _: &str) -> Option<String> {
-        None
-    }
-
-    fn name(&mut self, _: &Table, _: Row) -> Option<String> {
-        None
-    }
-
-    fn field(&mut self, _: &Table, _: Row, _: Place, _: &str, _: Value<'_>) -> Option<String> {
-        None
-    }
-
-    fn id(&mut self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn metadata(&mut self, _: &str, _: &str) -> Option<String> {
-        None
-    }
-}
+impl Rewrite for Keep {}
 
 /// Writes one trace, event by event.
 pub struct ChromeWriter<W, R = Keep> {
@@ -246,6 +233,11 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         }
         self.out.write_str("\n")?;
         Ok(self.out)
+    }
+
+    /// Ends the writing, and returns what replaced parts of events.
+    pub(super) fn into_rewrite(self) -> R {
+        self.rewrite
     }
 
     /// The output.

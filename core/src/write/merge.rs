@@ -4,11 +4,12 @@
 //! rank is joined with something of another. Rank `r` has the numbers from `r` × 10,000,000 as `pid` and `tid`, and ids
 //! from `r` × 2³³; those of a further recording of a rank follow the ids of all ranks. Names of processes begin with the rank. The metadata of each trace follows the events, in `ranks`.
 
-use super::chrome::{ChromeWriter, KeyOf, Rewrite};
+use super::chrome::{ChromeWriter, Rewrite};
 use crate::error::Error;
 use crate::names::NameId;
 use crate::ranks::alignment::Alignment;
 use crate::rows::quote;
+use crate::samples::edit::{self, Move};
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::{Key, Place};
@@ -38,6 +39,9 @@ pub struct Merger {
     events: u64,
     /// An object for each recording.
     ranks: Vec<String>,
+    /// By recording: the elements of its member `samples`, and the members of its `stackFrames`.
+    samples: Vec<String>,
+    frames: Vec<String>,
     /// By rank: numbers of processes and threads that do not fit, in the order of their first use.
     others: Vec<(i64, Vec<i64>)>,
 }
@@ -82,6 +86,14 @@ impl Merger {
         }
         flush(writer.output(), out)?;
         self.events = writer.events();
+        let mut to = writer.into_rewrite();
+        for (key, json) in &table.metadata.entries {
+            match key.as_str() {
+                edit::SAMPLES => self.samples.push(edit::moved(json, &mut to)),
+                edit::FRAMES => self.frames.push(edit::moved_frames(json, &mut to)),
+                _ => {}
+            }
+        }
         self.ranks.push(description(trace, alignment));
         Ok(())
     }
@@ -94,8 +106,19 @@ impl Merger {
         if self.base_ns.is_none() {
             return Err(Error::Empty);
         }
-        let tail = format!("\n],\n\"ranks\":[\n{}\n]}}\n", self.ranks.join(",\n"));
-        written(out(tail.as_bytes()))?;
+        let joined = |parts: &[String]| {
+            let parts = parts.iter().filter(|part| !part.is_empty());
+            parts.map(String::as_str).collect::<Vec<&str>>().join(",\n")
+        };
+        written(out(b"\n],\n"))?;
+        for (key, parts, [open, close]) in
+            [(edit::FRAMES, &self.frames, ['{', '}']), (edit::SAMPLES, &self.samples, ['[', ']'])]
+        {
+            if !parts.is_empty() {
+                written(out(format!("\"{key}\":{open}\n{}\n{close},\n", joined(parts)).as_bytes()))?;
+            }
+        }
+        written(out(format!("\"ranks\":[\n{}\n]}}\n", self.ranks.join(",\n")).as_bytes()))?;
         Ok(self.events)
     }
 }
@@ -140,8 +163,9 @@ fn others(all: &mut Vec<(i64, Vec<i64>)>, rank: i64) -> &mut Vec<i64> {
 /// The rank, its trace, what was taken from its times, and its metadata.
 fn description(trace: &Trace, alignment: &Alignment) -> String {
     let (offset_ns, drift_ppm) = alignment.offset();
-    let entries = trace.table.metadata.entries.iter().map(|(key, json)| format!("{}:{json}", quote(key)));
-    let metadata: Vec<String> = entries.collect();
+    let entries = trace.table.metadata.entries.iter();
+    let own = entries.filter(|entry| !matches!(entry.0.as_str(), edit::SAMPLES | edit::FRAMES));
+    let metadata: Vec<String> = own.map(|(key, json)| format!("{}:{json}", quote(key))).collect();
     format!(
         "{{\"rank\":{},\"trace\":{},\"offset_ns\":{offset_ns},\"drift_ppm\":{drift_ppm},\"metadata\":{{{}}}}}",
         alignment.rank,
@@ -192,12 +216,16 @@ impl OfRank<'_> {
             Value::Int(id) if id >= least => {
                 Some(self.alignment.slot.wrapping_shl(IDS).wrapping_add(id).to_string())
             }
-            Value::Text(id) if self.alignment.window > 0 => {
-                Some(self.text(&format!("recording {}: {id}", self.alignment.window + 1)))
-            }
-            Value::Text(id) => Some(self.text(id)),
+            Value::Text(id) => Some(quote(&self.own_text(id))),
             _ => None,
         }
+    }
+
+    /// An id that no other recording has.
+    fn own_text(&self, id: &str) -> String {
+        let window = self.alignment.window;
+        let recording = if window > 0 { format!("recording {}: ", window + 1) } else { String::new() };
+        format!("rank {}: {recording}{id}", self.alignment.rank)
     }
 }
 
@@ -212,18 +240,6 @@ const IDENTIFIERS: [Key; 6] = [
 ];
 
 impl Rewrite for OfRank<'_> {
-    fn category(&mut self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn key(&mut self, _: KeyOf, _: &str) -> Option<String> {
-        None
-    }
-
-    fn name(&mut self, _: &Table, _: Row) -> Option<String> {
-        None
-    }
-
     fn field(
         &mut self,
         table: &Table,
@@ -235,6 +251,13 @@ impl Rewrite for OfRank<'_> {
         let is_metadata = table.ph(row) == b'M';
         match (place, key, value) {
             (Place::Top, "id" | "bind_id", _) => self.own_id(value, i64::MIN),
+            (Place::Top, key, Value::Text(id)) if edit::FRAME_KEYS.contains(&key) => {
+                Some(quote(&self.frame(id)))
+            }
+            (Place::Top, key, Value::Int(id)) if edit::FRAME_KEYS.contains(&key) => {
+                Some(quote(&self.frame(&id.to_string())))
+            }
+            (Place::Args, "data", Value::Json(data)) => edit::moved_profile(table, row, data, self),
             (Place::Args, "Python parent id", _) => self.own_id(value, 1),
             (Place::Args, "name", Value::Text(name)) if is_metadata && table.name(row) == "process_name" => {
                 Some(self.text(name))
@@ -258,12 +281,23 @@ impl Rewrite for OfRank<'_> {
         }
     }
 
-    fn metadata(&mut self, _: &str, _: &str) -> Option<String> {
-        None
-    }
-
     fn start(&mut self, ns: i64) -> Option<i64> {
         let unix = ns.saturating_add(self.base.0);
         Some(self.alignment.aligned(unix).saturating_sub(self.base.1))
+    }
+}
+
+impl Move for OfRank<'_> {
+    fn time(&mut self, ns: i64) -> i64 {
+        self.start(ns).unwrap_or(ns)
+    }
+
+    // Samples can write numbers of threads as strings.
+    fn thread(&mut self, json: &str) -> String {
+        self.id(json.trim_matches('"')).unwrap_or_else(|| json.to_string())
+    }
+
+    fn frame(&mut self, id: &str) -> String {
+        self.own_text(id)
     }
 }

@@ -3,10 +3,15 @@
 use crate::analysis::device::ranges::step_ranges;
 use crate::error::Error;
 use crate::handle::collect;
+use crate::order::sort_by_key;
+use crate::samples::edit;
 use crate::table::category::Category;
-use crate::table::events::Row;
+use crate::table::events::{Row, Table};
+use crate::table::fields::Value;
+use crate::table::layout::Place;
 use crate::time;
 use crate::trace::Trace;
+use crate::write::chrome::Rewrite;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -32,7 +37,7 @@ pub(crate) struct Selection {
 ///
 /// # Errors
 /// Returns [`Error::BadOption`] if the trace has none of the steps.
-pub(crate) fn select(trace: &Trace, selection: &Selection) -> Result<Vec<bool>, Error> {
+pub(crate) fn select(trace: &Trace, selection: &Selection) -> Result<Selected, Error> {
     let table = &trace.table;
     let window = window(trace, selection)?;
     let inside = |ns: i64| ns != time::NONE && window.is_none_or(|(start, end)| start <= ns && ns < end);
@@ -56,7 +61,46 @@ pub(crate) fn select(trace: &Trace, selection: &Selection) -> Result<Vec<bool>, 
         begins && (!table.is_span(row) || long || selection.min_duration_ns == 0)
     });
     keep_partners(trace, &mut keep);
-    Ok(keep)
+    let mut samples = Samples { window, profiles: Vec::new() };
+    if window.is_some() {
+        samples.profiles = edit::profiles_within(table, inside);
+        for &(row, _) in &samples.profiles {
+            keep[row.index()] = !dropped[table.layout_id(row).0 as usize];
+        }
+        sort_by_key(&mut samples.profiles, |profile| (i64::from(profile.0), 0));
+    }
+    Ok(Selected { keep, samples })
+}
+
+/// What is kept.
+pub(crate) struct Selected {
+    /// For each event, whether it is.
+    pub keep: Vec<bool>,
+    /// The samples that are not events.
+    pub samples: Samples,
+}
+
+/// Leaves out samples outside of a window.
+#[derive(Default)]
+pub(crate) struct Samples {
+    window: Option<(i64, i64)>,
+    /// The parts of V8 profiles with their argument `data`, in order of their rows.
+    profiles: Vec<(Row, String)>,
+}
+
+impl Rewrite for Samples {
+    fn field(&mut self, _: &Table, row: Row, place: Place, key: &str, _: Value<'_>) -> Option<String> {
+        if (place, key) != (Place::Args, "data") {
+            return None;
+        }
+        let at = self.profiles.binary_search_by_key(&i64::from(row), |profile| i64::from(profile.0)).ok()?;
+        Some(self.profiles[at].1.clone())
+    }
+
+    fn metadata(&mut self, key: &str, json: &str) -> Option<String> {
+        let (start, end) = self.window.filter(|_| key == edit::SAMPLES && json.starts_with('['))?;
+        Some(edit::within(json, |ns| start <= ns && ns < end))
+    }
 }
 
 /// Keeps an end if its begin is kept, and the end of a flow if its start is kept and the end is no span.

@@ -3,7 +3,7 @@
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -464,4 +464,53 @@ fn the_files_of_an_archive_are_bounded_in_all() {
     let output = kinetoscope(&["ranks", text(&zip)]);
     let lines = String::from_utf8_lossy(&output.stderr);
     assert_eq!(lines.matches("unreasonably large in all").count(), 2, "{lines}");
+}
+
+/// Samples of all forms keep their threads, stacks and times, on the clock of the merged trace.
+#[test]
+fn merging_moves_samples() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let chunk = json!({"data": {"cpuProfile": {"samples": [1, 1], "nodes": [{"id": 1, "callFrame": {"functionName": "js"}}]},
+        "timeDeltas": [300, 400]}});
+    let paths = [0, 1].map(|rank| {
+        let document = json!({
+            "distributedInfo": {"rank": rank, "world_size": 2},
+            "baseTimeNanoseconds": 1_700_000_000_000_000_000_i64 + rank * 5_000_000,
+            "traceEvents": [
+                {"ph": "X", "cat": "cpu_op", "name": "run", "pid": 1, "tid": 10, "ts": 0, "dur": 3000},
+                {"ph": "P", "name": "tick", "pid": 1, "tid": 10, "ts": 200, "sf": "5"},
+                {"ph": "P", "cat": "disabled-by-default-v8", "name": "Profile", "id": "0x1", "pid": 1, "tid": 10, "ts": 0,
+                    "args": {"data": {"startTime": 1000}}},
+                {"ph": "P", "cat": "disabled-by-default-v8", "name": "ProfileChunk", "id": "0x1", "pid": 1, "tid": 9, "ts": 1,
+                    "args": chunk},
+            ],
+            "stackFrames": {"4": {"name": "outer"}, "5": {"name": "inner", "parent": "4"}},
+            "samples": [{"pid": 1, "tid": "10", "ts": "100.5", "sf": 4}],
+        });
+        let path = folder.path().join(format!("rank{rank}.json"));
+        fs::write(&path, document.to_string()).expect("a trace");
+        path
+    });
+    let merged = folder.path().join("merged.json");
+    let output = kinetoscope(&["merge", text(&paths[0]), text(&paths[1]), "-o", text(&merged)]);
+    assert!(output.status.success(), "{output:?}");
+    let count = |options: &[&str]| -> Vec<(String, i64)> {
+        let args = [&["samples", text(&merged), "--format", "json"], options].concat();
+        let rows: Value = serde_json::from_slice(&kinetoscope(&args).stdout).expect("JSON");
+        let row = |row: &Value| {
+            (row["name"].as_str().unwrap_or("").to_owned(), row["samples"].as_i64().unwrap_or(0))
+        };
+        rows["rows"].as_array().expect("rows").iter().map(row).collect()
+    };
+    let is = |options: &[&str], expected: &[(&str, i64)]| {
+        let expected: Vec<(String, i64)> =
+            expected.iter().map(|&(name, count)| (name.to_owned(), count)).collect();
+        assert_eq!(count(options), expected, "{options:?}");
+    };
+    is(&[], &[("js", 4), ("outer", 4), ("inner", 2)]);
+    is(&["--by", "thread"], &[("thread 10", 4), ("thread 10000010", 4)]);
+    is(&["--time", "5.1ms..5.15ms"], &[("outer", 1)]);
+    is(&["--time", "5.2ms..5.25ms"], &[("inner", 1), ("outer", 1)]);
+    is(&["--time", "6.3ms..6.31ms"], &[("js", 1)]);
+    is(&["--time", "6.7ms..6.71ms"], &[("js", 1)]);
 }

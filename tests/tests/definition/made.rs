@@ -103,7 +103,11 @@ fn marked(random: &mut Random, style: &Style) -> Value {
         members.remove("name");
     }
     let number = random.below(2);
-    let id = if random.one_in(8) { json!(number) } else { json!(format!("0x{number}")) };
+    let id = match random.below(16) {
+        0 => json!(number),
+        1 => json!(number.to_string()),
+        _ => json!(format!("0x{number}")),
+    };
     let (key, value) = match random.below(10) {
         0 => ("id2", json!({ "local": id })),
         1 => ("id2", json!({ "global": id })),

@@ -28,10 +28,12 @@ fn in_time(events: &[Value], wanted: impl Fn(&Value) -> bool) -> Vec<usize> {
 /// Everything in which two events with the same id agree.
 fn id(event: &Value) -> String {
     let shared = format!("{} {}", event["cat"], event["scope"]);
+    // A string of digits is the number.
+    let plain = |id: &Value| id.as_str().map_or_else(|| id.to_string(), String::from);
     match (&event["id2"]["local"], &event["id2"]["global"]) {
-        (Value::Null, Value::Null) => format!("{shared} id {}", event["id"]),
-        (Value::Null, global) => format!("{shared} global {global}"),
-        (local, _) => format!("{shared} local {local} of {}", event["pid"]),
+        (Value::Null, Value::Null) => format!("{shared} id {}", plain(&event["id"])),
+        (Value::Null, global) => format!("{shared} global {}", plain(global)),
+        (local, _) => format!("{shared} local {} of {}", plain(local), event["pid"]),
     }
 }
 

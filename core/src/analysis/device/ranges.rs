@@ -1,10 +1,11 @@
 //! Which ranges of the host are steps, operators, or those of a data loader.
 
 use super::names::is_data_loading;
-use crate::names::{NameSet, Names};
+use crate::names::{NameId, NameSet, Names};
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
+use crate::trace::Trace;
 use alloc::vec::Vec;
 
 /// Which ranges of the host are operators, and which are about loading data.
@@ -46,4 +47,47 @@ pub(crate) fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
     let mut steps: Vec<(Row, i64)> = rows.filter_map(|row| Some((row, number(table.name(row))?))).collect();
     sort_by_key(&mut steps, |&(row, _)| (table.ts(row), i64::from(row)));
     steps
+}
+
+/// The steps of a trace, to find that of an event. If several processes have steps, those of a process are its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StepFinder {
+    steps: Vec<(Row, i64)>,
+    /// By process: indexes of its steps, in order of time.
+    processes: Vec<(NameId, Vec<usize>)>,
+}
+
+impl StepFinder {
+    pub(crate) fn new(table: &Table) -> StepFinder {
+        let steps = step_ranges(table);
+        let mut order: Vec<(NameId, usize)> =
+            steps.iter().enumerate().map(|(at, &(row, _))| (table.track(row).pid, at)).collect();
+        order.sort_unstable();
+        let processes = order.chunk_by(|a, b| a.0 == b.0);
+        let processes = processes.map(|own| (own[0].0, own.iter().map(|step| step.1).collect())).collect();
+        StepFinder { steps, processes }
+    }
+
+    /// The last step that began at or before the start of an event, if it lies within it. Device work starts with its launch.
+    /// `None` as well if several processes have steps, and the event is of none of them.
+    pub(crate) fn find(&self, trace: &Trace, row: Row) -> Option<usize> {
+        let table = &trace.table;
+        let is_work = table.category(row).is_device_work();
+        let from = if is_work { trace.links.launch(row) } else { None }.unwrap_or(row);
+        let own = match &self.processes[..] {
+            [only] => &only.1,
+            all => {
+                let at = all.binary_search_by_key(&table.track(from).pid, |process| process.0).ok()?;
+                &all[at].1
+            }
+        };
+        let instant = table.ts(from);
+        let after = own.partition_point(|&at| table.ts(self.steps[at].0) <= instant);
+        own[..after].last().copied().filter(|&at| instant < table.end(self.steps[at].0))
+    }
+
+    /// The number of that step.
+    pub(crate) fn number(&self, trace: &Trace, row: Row) -> Option<i64> {
+        self.find(trace, row).map(|at| self.steps[at].1)
+    }
 }

@@ -5,7 +5,7 @@
 //! operator that was running at that time, on any device or thread. The remainder is `other`.
 
 use super::device_time::{Class, DeviceTime, device_times};
-use super::ranges::{Ranges, step_ranges};
+use super::ranges::{Ranges, StepFinder, step_ranges};
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
@@ -65,16 +65,14 @@ pub fn steps(trace: &Trace, devices: &[DeviceTime]) -> Vec<Step> {
     steps
 }
 
-/// Counts device work in the last step that began before its launch, if the launch lies within it. Without a launch,
-/// the start of the work counts.
+/// Counts device work in the step of its launch; without a launch, in that of its start.
 fn count_launches(trace: &Trace, steps: &mut [Step]) {
     let table = &trace.table;
+    let finder = StepFinder::new(table);
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
-        let instant = table.ts(trace.links.launch(row).unwrap_or(row));
-        let after = steps.partition_point(|s| s.time.0 <= instant);
-        if let Some(step) = steps[..after].last_mut().filter(|s| instant < s.time.1) {
-            step.kernels += 1;
-            step.device_sum_ns += table.dur(row).max(0);
+        if let Some(at) = finder.find(trace, row) {
+            steps[at].kernels += 1;
+            steps[at].device_sum_ns += table.dur(row).max(0);
         }
     }
 }

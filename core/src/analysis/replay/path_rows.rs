@@ -46,11 +46,10 @@ pub(crate) fn window(
     match (step, time) {
         (Some(_), Some(_)) => Err(Error::BadOption("step: a range of time is given as well".into())),
         (Some(number), None) => {
-            let steps = step_ranges(table);
-            let found = steps.iter().find(|step| step.1 == number).map(|step| step.0);
-            let row =
-                found.ok_or_else(|| Error::BadOption(format!("step: the trace has no step {number}")))?;
-            Ok(Some((table.ts(row), table.end(row))))
+            let steps = step_ranges(table).into_iter().filter(|step| step.1 == number);
+            let times = steps.map(|(row, _)| (table.ts(row), table.end(row)));
+            let span = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+            span.map(Some).ok_or_else(|| Error::BadOption(format!("step: the trace has no step {number}")))
         }
         (None, None) => Ok(None),
         (None, Some(time)) => {

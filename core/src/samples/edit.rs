@@ -1,0 +1,163 @@
+//! Changes the texts of samples: to a window of time, to other times and ids, or from nanoseconds to microseconds.
+
+use super::v8;
+use crate::read::scan::items;
+use crate::rows::quote;
+use crate::table::events::{Row, Table};
+use crate::time::{self, parse_micros, parse_nanos};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The keys of frames in samples and events.
+pub(crate) const FRAME_KEYS: [&str; 2] = ["sf", "esf"];
+
+/// The members of the document that have samples and their frames.
+pub(crate) const SAMPLES: &str = "samples";
+pub(crate) const FRAMES: &str = "stackFrames";
+
+/// An object with other values for some keys. `change` gets each key without quotes and its value.
+fn changed(object: &str, mut change: impl FnMut(&str, &str) -> Option<String>) -> String {
+    let member = |(key, value): (&str, &str)| {
+        let other = change(key.trim_matches('"'), value);
+        format!("{key}:{}", other.as_deref().unwrap_or(value))
+    };
+    let members: Vec<String> = items(object).map(member).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+/// A list with some of its elements, changed.
+fn list(text: &str, each: impl FnMut(&str) -> Option<String>) -> String {
+    let elements: Vec<String> = items(text).map(|item| item.1).filter_map(each).collect();
+    format!("[{}]", elements.join(","))
+}
+
+/// An id or a number, which can be a string.
+fn plain(json: &str) -> &str {
+    json.trim_matches('"').trim()
+}
+
+fn micros(ns: i64) -> String {
+    let mut text = String::new();
+    time::write_micros(&mut text, ns);
+    text
+}
+
+/// The time of a sample in ns, as the table counts; `None` if it has none.
+pub(super) fn time_of(sample: &str) -> Option<i64> {
+    let ts = items(sample).find(|item| item.0 == "\"ts\"")?.1;
+    parse_micros(plain(ts).as_bytes()).filter(|time| !time.clamped).map(|time| time.ns)
+}
+
+/// The member `samples` of a trace in nanoseconds, in microseconds.
+pub(crate) fn from_nanoseconds(samples: &str) -> String {
+    let ts = |key: &str, value: &str| {
+        let time = parse_nanos(plain(value).as_bytes()).filter(|_| key == "ts")?;
+        (!time.clamped).then(|| micros(time.ns))
+    };
+    list(samples, |sample| Some(if sample.starts_with('{') { changed(sample, ts) } else { sample.into() }))
+}
+
+/// The member `samples` with those of a time.
+pub(crate) fn within(samples: &str, inside: impl Fn(i64) -> bool) -> String {
+    list(samples, |sample| time_of(sample).is_some_and(&inside).then(|| sample.into()))
+}
+
+/// How the samples of one trace become those of another.
+pub(crate) trait Move {
+    /// The time of a sample in ns.
+    fn time(&mut self, ns: i64) -> i64;
+    /// The JSON of a `pid` or `tid`.
+    fn thread(&mut self, json: &str) -> String;
+    /// The id of a frame.
+    fn frame(&mut self, id: &str) -> String;
+}
+
+/// The elements of the member `samples`, moved.
+pub(crate) fn moved(samples: &str, to: &mut impl Move) -> String {
+    let one = |sample: &str| {
+        let member = |key: &str, value: &str| match key {
+            "ts" => {
+                let time = parse_micros(plain(value).as_bytes()).filter(|time| !time.clamped)?;
+                Some(micros(to.time(time.ns)))
+            }
+            "pid" | "tid" => Some(to.thread(value)),
+            "sf" => Some(quote(&to.frame(plain(value)))),
+            _ => None,
+        };
+        if sample.starts_with('{') { changed(sample, member) } else { sample.into() }
+    };
+    let elements: Vec<String> = items(samples).map(|item| item.1).map(one).collect();
+    elements.join(",\n")
+}
+
+/// The members of `stackFrames`, with their new ids.
+pub(crate) fn moved_frames(frames: &str, to: &mut impl Move) -> String {
+    let one = |(id, frame): (&str, &str)| {
+        let id = quote(&to.frame(plain(id)));
+        let parent = |key: &str, value: &str| (key == "parent").then(|| quote(&to.frame(plain(value))));
+        let frame = if frame.starts_with('{') { changed(frame, parent) } else { frame.into() };
+        format!("{id}:{frame}")
+    };
+    let members: Vec<String> = items(frames).map(one).collect();
+    members.join(",\n")
+}
+
+/// The argument `data` of a part of a V8 profile whose start is at another time; `None` if the event is no such part.
+pub(crate) fn moved_profile(table: &Table, row: Row, data: &str, to: &mut impl Move) -> Option<String> {
+    if !v8::is_profile(table, row) || !data.starts_with('{') {
+        return None;
+    }
+    let mut time = |value: &str| {
+        let time = parse_micros(plain(value).as_bytes()).filter(|time| !time.clamped)?;
+        Some(micros(to.time(time.ns)))
+    };
+    Some(changed(data, |key, value| match key {
+        "startTime" | "endTime" => time(value),
+        "cpuProfile" if value.starts_with('{') => Some(changed(value, |key, value| match key {
+            "startTime" | "endTime" => time(value),
+            _ => None,
+        })),
+        _ => None,
+    }))
+}
+
+/// The parts of V8 profiles with their argument `data`, in which only the samples of a time are left. Nodes stay, because
+/// samples of other parts need them.
+pub(crate) fn profiles_within(table: &Table, inside: impl Fn(i64) -> bool) -> Vec<(Row, String)> {
+    let (rows, of_row, mut profiles) = v8::parts(table);
+    // The time of the last sample that is left, by profile.
+    let mut written: Vec<Option<i64>> = profiles.iter().map(|profile| profile.clock).collect();
+    let parts = rows.iter().zip(&of_row).map(|(&row, &at)| {
+        let data = v8::data_of(table, row);
+        let times = v8::times(&data, &mut profiles[at]);
+        let kept: Vec<bool> = times.iter().map(|time| time.is_some_and(&inside)).collect();
+        let deltas: Vec<String> = (times.iter().zip(&kept).filter(|sample| *sample.1))
+            .filter_map(|(&time, _)| {
+                let delta = time? - written[at]?;
+                written[at] = time;
+                Some(micros(delta))
+            })
+            .collect();
+        (row, with_samples(&data.to_string(), &kept, &format!("[{}]", deltas.join(","))))
+    });
+    parts.collect()
+}
+
+/// The lists that have an element for each sample.
+const OF_SAMPLES: [&str; 3] = ["samples", "lines", "columns"];
+
+fn with_samples(data: &str, kept: &[bool], deltas: &str) -> String {
+    changed(data, |key, value| match key {
+        "timeDeltas" => Some(deltas.to_string()),
+        "cpuProfile" if value.starts_with('{') => Some(with_samples(value, kept, deltas)),
+        _ if OF_SAMPLES.contains(&key) && value.starts_with('[') => {
+            let mut at = 0..;
+            Some(list(value, |element| {
+                let is_kept = at.next().is_some_and(|at: usize| kept.get(at) == Some(&true));
+                is_kept.then(|| element.into())
+            }))
+        }
+        _ => None,
+    })
+}
