@@ -107,7 +107,7 @@ codes! {
     LaunchWithoutKernel "launch_without_kernel" Note "A launch call has no GPU activity with its correlation id. It was kept without a link.";
     RepeatedId "repeated_id" Note "Several calls or operators have the id of a GPU activity. It was linked by its process, its external id and its time.";
     AmbiguousLink "ambiguous_link" Lost "Several calls or operators have the id of a GPU activity, and nothing distinguishes them. The link is a guess.";
-    LostSample "lost_sample" Lost "A sample of a call stack is not an object, or is of a V8 profile without a Profile event or in a window of time. It was left out.";
+    LostSample "lost_sample" Lost "A sample of a call stack is not an object, or is of a V8 profile without a Profile event. It was left out.";
     SampleStack "sample_stack" Repaired "A call stack refers to a frame that is missing, or to one that calls itself through its callers. The known frames were kept, else the frame `[unknown]`.";
     SampleTime "sample_time" Repaired "A sample of a call stack has no valid time. It counts where no time is selected.";
     SampleWeight "sample_weight" Note "A sample of a call stack has a weight other than 1. It counts as one sample.";

@@ -55,19 +55,19 @@ struct Block {
 struct Times {
     /// The earliest start and the latest end.
     range: Option<(i64, i64)>,
-    /// Whether some of the events are in every window: metadata events, and events without a time.
-    has_timeless: bool,
+    /// Whether some of the events are in every window.
+    has_common: bool,
 }
 
 impl Times {
     fn add(&mut self, other: Times) {
         self.range = joined(self.range, other.range);
-        self.has_timeless |= other.has_timeless;
+        self.has_common |= other.has_common;
     }
 
     /// Whether no event is in a window.
     fn are_outside(self, (start, end): (i64, i64)) -> bool {
-        !self.has_timeless && self.range.is_none_or(|range| range.1 < start || end < range.0)
+        !self.has_common && self.range.is_none_or(|range| range.1 < start || end < range.0)
     }
 }
 
@@ -94,13 +94,13 @@ pub struct Outline {
     /// The start that the profiler marks, in ns after the base.
     marked: Option<i64>,
     blocks: Vec<Block>,
-    /// Whether some events are in every window: metadata events, and events without a time.
-    has_timeless: bool,
+    /// Whether some events are in every window: those without a place in time, and parts of V8 profiles.
+    has_common: bool,
 }
 
 impl Outline {
     fn times(&self) -> Times {
-        Times { range: self.all.time, has_timeless: self.has_timeless }
+        Times { range: self.all.time, has_common: self.has_common }
     }
 
     /// The number of events.
@@ -169,7 +169,7 @@ impl Outline {
             *self.given.of((i64::from(process.0), thread)) = name;
         }
         self.marked = self.marked.or(later.marked);
-        self.has_timeless |= later.has_timeless;
+        self.has_common |= later.has_common;
     }
 
     /// The id of a name of events; `None` if it is new and there are too many.

@@ -13,6 +13,7 @@ mod frames;
 mod v8;
 
 use self::frames::Frames;
+pub(crate) use self::v8::is_profile;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::index::Index;
 use crate::names::Names;
@@ -80,6 +81,23 @@ impl Samples {
     pub(crate) fn span(&self) -> Option<(i64, i64)> {
         let times = || self.list.iter().map(|sample| sample.ts).filter(|&ts| ts != time::NONE);
         Some((times().min()?, times().max()?))
+    }
+
+    /// Adds a sample, unless it is outside of the window that was read.
+    fn push_within(
+        &mut self,
+        table: &Table,
+        diagnostics: &mut Diagnostics,
+        ts: Option<i64>,
+        track: TrackId,
+        frame: Option<u32>,
+    ) {
+        let is_outside = |ts: i64| table.metadata.window.is_some_and(|window| ts < window.0 || ts > window.1);
+        if ts.is_some_and(is_outside) {
+            diagnostics.record(Code::OutsideWindow, None, b"");
+            return;
+        }
+        self.push(diagnostics, ts, track, frame);
     }
 
     fn push(&mut self, diagnostics: &mut Diagnostics, ts: Option<i64>, track: TrackId, frame: Option<u32>) {

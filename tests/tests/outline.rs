@@ -156,7 +156,8 @@ fn check_window(name: &str, text: &[u8], complete: &Table, outline: &Outline, ti
     let (from, to) = (start.saturating_add(times.0), start.saturating_add(times.1));
     let overlaps = |&row: &Row| {
         let ts = complete.ts(row);
-        ts == time::NONE || complete.ph(row) == b'M' || (ts <= to && from <= complete.end(row))
+        let is_profile = matches!(complete.name(row), "Profile" | "ProfileChunk" | "CpuProfile");
+        is_profile || ts == time::NONE || complete.ph(row) == b'M' || (ts <= to && from <= complete.end(row))
     };
     let expected: Vec<String> = complete.rows().filter(overlaps).map(|row| event(complete, row)).collect();
     let mut most = 0;

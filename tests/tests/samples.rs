@@ -203,33 +203,6 @@ fn deep_stacks_take_linear_time() {
 }
 
 /// A window has the samples of the member `samples` inside of it, and none of V8 if chunks can be missing.
-#[test]
-fn a_window_has_only_samples_whose_times_are_known() {
-    let window = |path: &str, window: (i64, i64)| {
-        let text = fs::read(data().join(path)).expect("a fixture");
-        let mut outline = OutlineReader::default();
-        outline.feed(&text).expect("a trace");
-        let outline = outline.finish().expect("a trace").0;
-        let mut reader = WindowReader::new(&outline, window, Limits::default());
-        reader.feed(&text).expect("a trace");
-        let (table, diagnostics) = reader.finish().expect("a trace");
-        let trace = Trace::new(table, diagnostics);
-        let options = SamplesOptions { by: SamplesBy::Thread, ..SamplesOptions::default() };
-        let rows = analyses::samples(&trace, &options);
-        let count = |at| serde_json::from_str::<Value>(&rows.json_row(at)).expect("JSON")["samples"].clone();
-        let lost = trace.diagnostics.count(Code::LostSample);
-        (
-            (0..rows.rows.len()).map(count).collect::<Value>(),
-            lost,
-            trace.diagnostics.count(Code::OutsideWindow),
-        )
-    };
-    assert_eq!(window("healthy/samples_of_hermes.json", (1_000_000, 2_000_000)), (json!([2]), 0, 2));
-    assert_eq!(window("healthy/samples_of_v8.json", (0, 10_000_000)), (json!([5, 1]), 0, 0));
-    let (samples, lost, outside) = window("healthy/samples_of_v8.json", (0, 1_500_000));
-    assert!(samples == json!([]) && lost > 0 && outside > 0, "{samples} {lost} {outside}");
-}
-
 /// Every form of samples except the stacks of events, and those of the phase `P`, which are events.
 const FORMS: [&str; 4] =
     ["samples_of_hermes.json", "samples_of_v8.json", "samples_of_phase_p.json", "samples_in_lines.json"];
@@ -240,6 +213,37 @@ fn functions(trace: &Trace, time: Option<(i64, i64)>) -> Value {
     let rows = analyses::samples(trace, &options);
     let row = |at| serde_json::from_str::<Value>(&rows.json_row(at)).expect("JSON");
     (0..rows.rows.len()).map(row).map(|row| json!([row["name"], row["samples"], row["own"]])).collect()
+}
+
+fn window_of(text: &[u8], time: (i64, i64)) -> Trace {
+    let mut outline = OutlineReader::default();
+    outline.feed(text).expect("a trace");
+    let outline = outline.finish().expect("a trace").0;
+    // Both ends of a window belong to it.
+    let mut reader = WindowReader::new(&outline, (time.0, time.1 - 1), Limits::default());
+    reader.feed(text).expect("a trace");
+    let (table, diagnostics) = reader.finish().expect("a trace");
+    Trace::new(table, diagnostics)
+}
+
+/// The parts of a V8 profile are in every window, because their samples are at other times.
+#[test]
+fn a_window_has_the_samples_of_its_time() {
+    let mut outside = 0;
+    for form in FORMS {
+        let text = fs::read(data().join("healthy").join(form)).expect("a fixture");
+        let trace = Trace::read(&text).expect("a trace");
+        for start in [0, 40_000, 60_000, 500_000, 1_000_000] {
+            for length in [30_000, 60_000, 500_000, 2_000_000] {
+                let window = window_of(&text, (start, start + length));
+                assert_eq!(window.diagnostics.count(Code::LostSample), 0);
+                outside += window.diagnostics.count(Code::OutsideWindow);
+                let expected = functions(&trace, Some((start, start + length)));
+                assert_eq!(functions(&window, None), expected, "{form} {start} {length}");
+            }
+        }
+    }
+    assert!(outside > 50, "{outside}");
 }
 
 #[test]

@@ -115,7 +115,8 @@ pub fn set(object: &Object, key: &str, value: &JsValue) {
 /// The number of rows per call of `JSON.parse`, which creates objects faster than individual calls do.
 const ROWS_AT_ONCE: usize = 16 << 10;
 
-/// Converts rows to plain objects. A Unix time in ns becomes a text: a number would lose digits, and JSON has no `BigInt`.
+/// Converts rows to plain objects. A Unix time in ns becomes a text, and so does an integer that a number cannot represent: a number
+/// would lose digits, and JSON has no `BigInt`.
 ///
 /// # Errors
 /// Returns the errors of `JSON.parse`. Rows do not cause any.
@@ -124,7 +125,7 @@ pub fn rows(rows: &Rows) -> Result<Array, JsValue> {
     for start in (0..rows.rows.len()).step_by(ROWS_AT_ONCE) {
         let end = rows.rows.len().min(start + ROWS_AT_ONCE);
         let objects: Vec<String> = (start..end).map(|at| rows.json_row(at)).collect();
-        out = out.concat(&Array::from(&JSON::parse(&format!("[{}]", objects.join(",")))?));
+        out = out.concat(&Array::from(&JSON::parse(&exact(format!("[{}]", objects.join(","))))?));
     }
     for (at, column) in rows.columns.iter().enumerate().filter(|(_, c)| c.kind == CellType::UnixNs) {
         for (object, row) in out.iter().zip(&rows.rows) {
@@ -134,6 +135,43 @@ pub fn rows(rows: &Rows) -> Result<Array, JsValue> {
         }
     }
     Ok(out)
+}
+
+/// The integers of JSON that a number cannot represent as texts of their digits. Valid JSON has a string, a number or a bracket between any
+/// two others.
+fn exact(json: String) -> String {
+    /// The fewest digits of such an integer.
+    const DIGITS: usize = 16;
+    /// The largest integer below which numbers represent all.
+    const SAFE: u128 = (1 << 53) - 1;
+    let bytes = json.as_bytes();
+    let is_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+    let (mut out, mut written, mut at) = (String::new(), 0, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => {
+                at += 1;
+                while at < bytes.len() && bytes[at] != b'"' {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+            }
+            b'-' | b'0'..=b'9' => {
+                let end = at + bytes[at..].iter().take_while(|byte| is_number(byte)).count();
+                let token = &json[at..end];
+                let is_far = token.len() >= DIGITS
+                    && token.parse::<i128>().is_ok_and(|number| number.unsigned_abs() > SAFE);
+                if is_far {
+                    out += &json[written..at];
+                    out += &format!("\"{token}\"");
+                    written = end;
+                }
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    if written == 0 { json } else { out + &json[written..] }
 }
 
 /// Converts rows to columns: `{ length, columns: { key: array } }`.
@@ -233,4 +271,19 @@ pub fn arrays(members: &[(&str, JsValue)]) -> Object {
         set(&out, key, value);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exact;
+
+    #[test]
+    fn integers_that_numbers_cannot_represent_become_texts() {
+        let json = r#"[{"a":9007199254740993,"b":-9007199254740993,"c":9007199254740991,"d":"x \" 9007199254740993",
+            "e":[1.7976931348623157e308,12345678901234567890123,0.9007199254740993,-1]}]"#;
+        let expected = r#"[{"a":"9007199254740993","b":"-9007199254740993","c":9007199254740991,"d":"x \" 9007199254740993",
+            "e":[1.7976931348623157e308,"12345678901234567890123",0.9007199254740993,-1]}]"#;
+        assert_eq!(exact(json.into()), expected);
+        assert_eq!(exact("[]".into()), "[]");
+    }
 }

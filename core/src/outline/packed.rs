@@ -67,7 +67,7 @@ impl Outline {
             out.unsigned(u64::from(name.0));
         });
         out.optional(self.marked);
-        out.unsigned(u64::from(self.has_timeless));
+        out.unsigned(u64::from(self.has_common));
     }
 
     /// Reads what [`Outline::encode`] wrote; `None` if it is damaged.
@@ -100,7 +100,7 @@ impl Outline {
             *outline.given.of((process, thread)) = name(reader, count)?;
         }
         outline.marked = reader.optional()?;
-        outline.has_timeless = reader.unsigned()? != 0;
+        outline.has_common = reader.unsigned()? != 0;
         Some(outline)
     }
 }

@@ -1,7 +1,7 @@
 //! The outline of a part of a trace.
 
 use super::Outline;
-use super::total::{Total, is_timeless};
+use super::total::{Total, is_common};
 use crate::analysis::timeline::lane_names::{LABEL, PROCESS};
 use crate::diagnostics::Diagnostics;
 use crate::names::NameId;
@@ -49,7 +49,7 @@ impl Outline {
         for row in table.rows() {
             let total = Total::of(table, row);
             outline.all.add(&total);
-            outline.has_timeless |= is_timeless(table, row);
+            outline.has_common |= is_common(table, row);
             let category = table.layout(row).cat.unwrap_or(NameId::EMPTY);
             let group = (ids.of(&mut outline, category), Some(ids.of(&mut outline, table.name_id(row))));
             outline.groups.add(group, &total);

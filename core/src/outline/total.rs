@@ -3,13 +3,19 @@
 use super::joined;
 use crate::index::Index;
 use crate::names::NameId;
+use crate::samples::is_profile;
 use crate::table::events::{Row, Table};
 use crate::time;
 use alloc::vec::Vec;
 
-/// Whether an event is in every window: metadata, and events without a time.
-pub(super) fn is_timeless(table: &Table, row: Row) -> bool {
+/// Whether an event has no place in time: metadata, and events without a time.
+fn is_timeless(table: &Table, row: Row) -> bool {
     table.ph(row) == b'M' || table.ts(row) == time::NONE
+}
+
+/// Whether every window has an event: one without a place in time, or a part of a V8 profile, whose samples have times of their own.
+pub(super) fn is_common(table: &Table, row: Row) -> bool {
+    is_timeless(table, row) || is_profile(table, row)
 }
 
 /// Sums over some events.

@@ -1,6 +1,6 @@
 //! The events of a window of time, which a second pass reads.
 
-use super::total::is_timeless;
+use super::total::is_common;
 use super::{Block, Outline};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::error::Error;
@@ -15,7 +15,7 @@ const LEAST_EVENTS: usize = 1 << 13;
 
 /// Reads the events that overlap a window, from the text of which the [`Outline`] was read.
 ///
-/// Metadata events and events without a time are read as well. A begin or end event counts where it is: the other one of the pair may
+/// Metadata events, events without a time and parts of V8 profiles are read as well. A begin or end event counts where it is: the other one of the pair may
 /// be outside.
 #[derive(Clone, Debug)]
 pub struct WindowReader {
@@ -133,7 +133,6 @@ impl WindowReader {
         diagnostics.record_many(Code::OutsideWindow, outside, None, b"");
         table.metadata.origin = Some(self.start_ns);
         table.metadata.window = Some(self.window);
-        table.metadata.outside_window = outside;
         Ok((table, diagnostics))
     }
 }
@@ -149,7 +148,7 @@ pub fn check_window(trace: &Trace) -> Result<(), Error> {
         return Ok(());
     };
     let is_inside = |row: Row| window.0 <= table.ts(row) && table.end(row) <= window.1;
-    if table.rows().all(|row| is_timeless(table, row) || is_inside(row)) {
+    if table.rows().all(|row| is_common(table, row) || is_inside(row)) {
         return Ok(());
     }
     let message = "window: the times of this file are nanoseconds, which windows do not read; read all of it";
@@ -188,7 +187,7 @@ fn passed(outline: &Outline, window: (i64, i64)) -> Vec<Passed> {
 fn restrict(table: &mut Table, window: (i64, i64)) {
     let is_kept = |&row: &Row| {
         let ts = table.ts(row);
-        is_timeless(table, row) || (ts <= window.1 && window.0 <= table.end(row))
+        is_common(table, row) || (ts <= window.1 && window.0 <= table.end(row))
     };
     let kept: Vec<Row> = table.rows().filter(is_kept).collect();
     table.retain(&kept);

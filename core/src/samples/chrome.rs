@@ -174,13 +174,8 @@ fn read_member(
         diagnostics.record_many(Code::LostSample, lost, None, b"samples");
     }
     let tracks = threads.tracks(table);
-    let is_outside = |ts: i64| table.metadata.window.is_some_and(|window| ts < window.0 || ts > window.1);
     for (ts, thread, frame) in found {
-        if ts.is_some_and(is_outside) {
-            diagnostics.record(Code::OutsideWindow, None, b"");
-            continue;
-        }
-        samples.push(diagnostics, ts, tracks[thread as usize], frame);
+        samples.push_within(table, diagnostics, ts, tracks[thread as usize], frame);
     }
 }
 

@@ -43,10 +43,11 @@ struct Nodes {
 }
 
 /// Whether an event is a part of a profile: it has the name of one, and its category or its data.
-pub(super) fn is_profile(table: &Table, row: Row) -> bool {
+pub(crate) fn is_profile(table: &Table, row: Row) -> bool {
     let has_data =
         || table.field_named(row, Place::Args, "data").is_some_and(|data| data.as_json().is_some());
-    matches!(table.name(row), PROFILE | CHUNK | COMPLETE)
+    matches!(table.ph(row), b'P' | b'I' | b'i' | b'n')
+        && matches!(table.name(row), PROFILE | CHUNK | COMPLETE)
         && (table.cat(row).contains("disabled-by-default") || has_data())
 }
 
@@ -56,7 +57,7 @@ pub(super) fn read(samples: &mut Samples, table: &Table, diagnostics: &mut Diagn
     for (&row, &at) in rows.iter().zip(&of_row) {
         nodes.read(samples, diagnostics, &data_of(table, row), at as i64, &mut profiles[at]);
     }
-    nodes.resolve(samples, diagnostics);
+    nodes.resolve(samples, table, diagnostics);
 }
 
 /// The events of all profiles in order of time, the index of the profile of each, and the profiles.
@@ -78,8 +79,7 @@ pub(super) fn parts(table: &Table) -> (Vec<Row>, Vec<usize>, Vec<Profile>) {
             if at == profiles.len() {
                 profiles.push(Profile { track: None, clock: None });
             }
-            // In a part of a recording, chunks are missing, and with them the times of all that follow.
-            if table.name(row) != CHUNK && table.metadata.outside_window == 0 {
+            if table.name(row) != CHUNK {
                 let data = data_of(table, row);
                 let start = data.get("startTime").or_else(|| data.get("cpuProfile")?.get("startTime"));
                 profiles[at] = Profile { track: Some(table.track_id(row)), clock: start.and_then(ns) };
@@ -181,7 +181,7 @@ impl Nodes {
     }
 
     /// Finds the callers of all nodes, then the frames of all samples.
-    fn resolve(self, samples: &mut Samples, diagnostics: &mut Diagnostics) {
+    fn resolve(self, samples: &mut Samples, table: &Table, diagnostics: &mut Diagnostics) {
         for (child, caller) in self.children {
             if let Some(child) = self.index.get(child) {
                 samples.frames.set_caller(child, caller);
@@ -197,7 +197,7 @@ impl Nodes {
         diagnostics.record_many(Code::SampleStack, damaged, None, b"nodes");
         for (ts, track, node) in self.samples {
             let frame = self.index.get(node);
-            samples.push(diagnostics, ts, track, frame);
+            samples.push_within(table, diagnostics, ts, track, frame);
         }
     }
 }

@@ -34,8 +34,6 @@ pub struct Metadata {
     pub origin: Option<i64>,
     /// The start and the end of the window of time that was read, in ns after the base; `None` for a complete trace.
     pub window: Option<(i64, i64)>,
-    /// The number of events that are outside of the window.
-    pub(crate) outside_window: u64,
     /// The number of the last entries that follow the events in the file.
     pub trailing: usize,
     /// The index of the first record of each list of records.
