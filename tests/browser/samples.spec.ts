@@ -65,3 +65,26 @@ test("a trace without samples says how to record them", async ({ opened: page })
   await page.getByText("Samples", { exact: true }).click();
   await expect(page.locator("[data-missing=samples]")).toContainText("sample_stacks");
 });
+
+test("the overview has the functions with most samples, and no numbers of operators", async ({ opened: page }) => {
+  await open(page, trace);
+  await view(page, "overview");
+  const table = page.locator('.table-scroll[aria-label="Top functions, by samples"]');
+  const expected = rowsOf<Counted>("samples", trace).slice(0, 10).map(counted);
+  await expect.poll(async () => ((await rowsIn(table)) as unknown as Counted[]).map(counted)).toEqual(expected);
+  await expect(page.locator("[data-card=operators]")).toHaveCount(0);
+  await page.locator("[data-panel=top-functions]").getByRole("link", { name: "All" }).click();
+  await expect(page.locator("main canvas")).toBeVisible();
+  await expect(page.locator('.table-scroll[aria-label="Functions"]')).toBeVisible();
+});
+
+test("the overview of a snapshot has the memory of its devices", async ({ opened: page }) => {
+  const snapshot = own("snapshots/small-protocol-4.pickle");
+  await open(page, snapshot);
+  await view(page, "overview");
+  const [summary] = rowsOf<{ memory: { device: string; segments: number }[] }>("summary", snapshot);
+  const table = page.locator('.table-scroll[aria-label="Memory of the snapshot"]');
+  const shown = async () => (await rowsIn(table)).map(({ device, segments }) => ({ device, segments }));
+  await expect.poll(shown).toEqual((summary?.memory ?? []).map(({ device, segments }) => ({ device, segments })));
+  expect(summary?.memory.length).toBeGreaterThan(0);
+});

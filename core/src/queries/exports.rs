@@ -28,6 +28,7 @@ use crate::write::perfetto::PerfettoWriter;
 use crate::write::redact::Redact;
 use crate::write::select::{Selection, select};
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -196,7 +197,7 @@ impl<R: Rewrite> TextPieces for Chrome<R> {
 /// Returns [`Error::BadOption`] for an execution trace with counters or a critical path: its nodes have no times.
 fn chrome_with(trace: &Trace, options: &ChromeOptions) -> Result<Started, Error> {
     if !options.counters && !options.critical_path {
-        return Ok(chrome(Keep, None));
+        return Ok(Started::Writing(rewriting(Keep, None)));
     }
     if is_execution_trace(trace) {
         return Err(Error::BadOption("the nodes of an execution trace have no times".to_owned()));
@@ -208,8 +209,9 @@ fn chrome_with(trace: &Trace, options: &ChromeOptions) -> Result<Started, Error>
     Ok(Started::Writing(Writing::text(Chrome { additions, writer, keep: None, next: 0 })))
 }
 
-fn chrome(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Started {
-    Started::Writing(rewriting(rewrite, keep))
+/// Writes a trace in which something is replaced. One writer serves all of them, because each kind takes code of its own.
+fn changed(rewrite: impl Rewrite + 'static, keep: Option<Vec<bool>>) -> Started {
+    Started::Writing(rewriting(Box::new(rewrite) as Box<dyn Rewrite>, keep))
 }
 
 /// Starts the export `pftrace`.
@@ -226,7 +228,7 @@ fn pftrace(trace: &Trace) -> Result<Started, Error> {
 /// Starts the export `execution-trace`. An execution trace is written again as it was read.
 fn execution_trace(trace: &Trace) -> Started {
     if is_execution_trace(trace) {
-        return chrome(Keep, None);
+        return Started::Writing(rewriting(Keep, None));
     }
     Started::Writing(Writing::text(ExecutionTraceWriter::new(trace)))
 }
@@ -243,7 +245,7 @@ fn redact(trace: &Trace, options: &RedactOptions, salt: &[u8]) -> Result<Started
     if options.salt.as_deref() == Some("") {
         return Err(Error::BadOption("salt: an empty salt protects nothing".to_owned()));
     }
-    Ok(chrome(Redact::new(options.salt.as_deref().map_or(salt, str::as_bytes)), None))
+    Ok(changed(Redact::new(options.salt.as_deref().map_or(salt, str::as_bytes)), None))
 }
 
 fn is_execution_trace(trace: &Trace) -> bool {
@@ -361,7 +363,7 @@ pub fn slice(trace: &Trace, options: &SliceOptions) -> Result<Started, Error> {
     }
     let selection = Selection { steps: options.steps, time: options.time, ..Selection::default() };
     let selected = select(trace, &selection)?;
-    Ok(chrome(selected.samples, Some(selected.keep)))
+    Ok(changed(selected.samples, Some(selected.keep)))
 }
 
 /// Starts the export `shrink`.

@@ -120,7 +120,7 @@ pub(super) fn read(samples: &mut Samples, table: &mut Table, diagnostics: &mut D
                     None => continue,
                 };
                 let frame = Some(frame).filter(|&frame| frame != NONE);
-                samples.push(diagnostics, Some(ts), table.track_id(row), frame);
+                samples.push_within(table, diagnostics, Some(ts), table.track_id(row), frame);
             }
         }
     };

@@ -32,9 +32,14 @@ fn list(text: &str, each: impl FnMut(&str) -> Option<String>) -> String {
     format!("[{}]", elements.join(","))
 }
 
-/// An id or a number, which can be a string.
+/// A number, which can be a string.
 fn plain(json: &str) -> &str {
     json.trim_matches('"').trim()
+}
+
+/// The text of an id.
+fn id(json: &str) -> String {
+    serde_json::from_str(json).unwrap_or_else(|_| json.into())
 }
 
 fn micros(ns: i64) -> String {
@@ -82,7 +87,7 @@ pub(crate) fn moved(samples: &str, to: &mut impl Move) -> String {
                 Some(micros(to.time(time.ns)))
             }
             "pid" | "tid" => Some(to.thread(value)),
-            "sf" => Some(quote(&to.frame(plain(value)))),
+            "sf" => Some(quote(&to.frame(&id(value)))),
             _ => None,
         };
         if sample.starts_with('{') { changed(sample, member) } else { sample.into() }
@@ -93,11 +98,11 @@ pub(crate) fn moved(samples: &str, to: &mut impl Move) -> String {
 
 /// The members of `stackFrames`, with their new ids.
 pub(crate) fn moved_frames(frames: &str, to: &mut impl Move) -> String {
-    let one = |(id, frame): (&str, &str)| {
-        let id = quote(&to.frame(plain(id)));
-        let parent = |key: &str, value: &str| (key == "parent").then(|| quote(&to.frame(plain(value))));
+    let one = |(key, frame): (&str, &str)| {
+        let key = quote(&to.frame(&id(key)));
+        let parent = |key: &str, value: &str| (key == "parent").then(|| quote(&to.frame(&id(value))));
         let frame = if frame.starts_with('{') { changed(frame, parent) } else { frame.into() };
-        format!("{id}:{frame}")
+        format!("{key}:{frame}")
     };
     let members: Vec<String> = items(frames).map(one).collect();
     members.join(",\n")

@@ -13,6 +13,7 @@ use crate::table::layout::{Field, Place, is_begin};
 use crate::table::metadata::Source;
 use crate::table::tracks::Track;
 use crate::time;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -65,6 +66,43 @@ pub trait Rewrite {
 pub struct Keep;
 
 impl Rewrite for Keep {}
+
+impl Rewrite for Box<dyn Rewrite> {
+    fn category(&mut self, text: &str) -> Option<String> {
+        (**self).category(text)
+    }
+
+    fn key(&mut self, of: KeyOf, key: &str) -> Option<String> {
+        (**self).key(of, key)
+    }
+
+    fn name(&mut self, table: &Table, row: Row) -> Option<String> {
+        (**self).name(table, row)
+    }
+
+    fn field(
+        &mut self,
+        table: &Table,
+        row: Row,
+        place: Place,
+        key: &str,
+        value: Value<'_>,
+    ) -> Option<String> {
+        (**self).field(table, row, place, key, value)
+    }
+
+    fn id(&mut self, json: &str) -> Option<String> {
+        (**self).id(json)
+    }
+
+    fn metadata(&mut self, key: &str, json: &str) -> Option<String> {
+        (**self).metadata(key, json)
+    }
+
+    fn start(&mut self, ns: i64) -> Option<i64> {
+        (**self).start(ns)
+    }
+}
 
 /// Writes one trace, event by event.
 pub struct ChromeWriter<W, R = Keep> {
