@@ -143,7 +143,7 @@ fn exact(json: String) -> String {
     /// The fewest digits of such an integer.
     const DIGITS: usize = 16;
     /// The largest integer below which numbers represent all.
-    const SAFE: u128 = (1 << 53) - 1;
+    const SAFE: u64 = (1 << 53) - 1;
     let bytes = json.as_bytes();
     let is_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
     let (mut out, mut written, mut at) = (String::new(), 0, 0);
@@ -159,11 +159,14 @@ fn exact(json: String) -> String {
             b'-' | b'0'..=b'9' => {
                 let end = at + bytes[at..].iter().take_while(|byte| is_number(byte)).count();
                 let token = &json[at..end];
-                let is_far = token.len() >= DIGITS
-                    && token.parse::<i128>().is_ok_and(|number| number.unsigned_abs() > SAFE);
+                let digits = token.trim_start_matches('-');
+                let is_far = digits.len() >= DIGITS
+                    && digits.bytes().all(|byte| byte.is_ascii_digit())
+                    && !digits.parse().is_ok_and(|number: u64| number <= SAFE);
                 if is_far {
-                    out += &json[written..at];
-                    out += &format!("\"{token}\"");
+                    for part in [&json[written..at], "\"", token, "\""] {
+                        out += part;
+                    }
                     written = end;
                 }
                 at = end;

@@ -17,19 +17,29 @@ pub(crate) const SAMPLES: &str = "samples";
 pub(crate) const FRAMES: &str = "stackFrames";
 
 /// An object with other values for some keys. `change` gets each key without quotes and its value.
-fn changed(object: &str, mut change: impl FnMut(&str, &str) -> Option<String>) -> String {
-    let member = |(key, value): (&str, &str)| {
+fn changed(object: &str, change: &mut dyn FnMut(&str, &str) -> Option<String>) -> String {
+    let mut out = String::from("{");
+    for (key, value) in items(object) {
         let other = change(key.trim_matches('"'), value);
-        format!("{key}:{}", other.as_deref().unwrap_or(value))
-    };
-    let members: Vec<String> = items(object).map(member).collect();
-    format!("{{{}}}", members.join(","))
+        for part in [if out.len() > 1 { "," } else { "" }, key, ":", other.as_deref().unwrap_or(value)] {
+            out += part;
+        }
+    }
+    out + "}"
 }
 
-/// A list with some of its elements, changed.
-fn list(text: &str, each: impl FnMut(&str) -> Option<String>) -> String {
-    let elements: Vec<String> = items(text).map(|item| item.1).filter_map(each).collect();
-    format!("[{}]", elements.join(","))
+/// The elements of a list that `each` does not leave out, changed by it.
+fn elements(list: &str, each: &mut dyn FnMut(&str) -> Option<String>) -> String {
+    let mut out = String::new();
+    for element in items(list).filter_map(|(_, element)| each(element)) {
+        out += if out.is_empty() { "" } else { "," };
+        out += &element;
+    }
+    out
+}
+
+fn list(text: &str, each: &mut dyn FnMut(&str) -> Option<String>) -> String {
+    format!("[{}]", elements(text, each))
 }
 
 /// A number, which can be a string.
@@ -56,16 +66,18 @@ pub(super) fn time_of(sample: &str) -> Option<i64> {
 
 /// The member `samples` of a trace in nanoseconds, in microseconds.
 pub(crate) fn from_nanoseconds(samples: &str) -> String {
-    let ts = |key: &str, value: &str| {
+    let mut ts = |key: &str, value: &str| {
         let time = parse_nanos(plain(value).as_bytes()).filter(|_| key == "ts")?;
         (!time.clamped).then(|| micros(time.ns))
     };
-    list(samples, |sample| Some(if sample.starts_with('{') { changed(sample, ts) } else { sample.into() }))
+    let mut one =
+        |sample: &str| Some(if sample.starts_with('{') { changed(sample, &mut ts) } else { sample.into() });
+    list(samples, &mut one)
 }
 
 /// The member `samples` with those of a time.
 pub(crate) fn within(samples: &str, inside: impl Fn(i64) -> bool) -> String {
-    list(samples, |sample| time_of(sample).is_some_and(&inside).then(|| sample.into()))
+    list(samples, &mut |sample| time_of(sample).is_some_and(&inside).then(|| sample.into()))
 }
 
 /// How the samples of one trace become those of another.
@@ -79,37 +91,36 @@ pub(crate) trait Move {
 }
 
 /// The elements of the member `samples`, moved.
-pub(crate) fn moved(samples: &str, to: &mut impl Move) -> String {
-    let one = |sample: &str| {
-        let member = |key: &str, value: &str| match key {
-            "ts" => {
-                let time = parse_micros(plain(value).as_bytes()).filter(|time| !time.clamped)?;
-                Some(micros(to.time(time.ns)))
-            }
-            "pid" | "tid" => Some(to.thread(value)),
-            "sf" => Some(quote(&to.frame(&id(value)))),
-            _ => None,
-        };
-        if sample.starts_with('{') { changed(sample, member) } else { sample.into() }
+pub(crate) fn moved(samples: &str, to: &mut dyn Move) -> String {
+    let mut member = |key: &str, value: &str| match key {
+        "ts" => {
+            let time = parse_micros(plain(value).as_bytes()).filter(|time| !time.clamped)?;
+            Some(micros(to.time(time.ns)))
+        }
+        "pid" | "tid" => Some(to.thread(value)),
+        "sf" => Some(quote(&to.frame(&id(value)))),
+        _ => None,
     };
-    let elements: Vec<String> = items(samples).map(|item| item.1).map(one).collect();
-    elements.join(",\n")
+    let mut one = |sample: &str| {
+        Some(if sample.starts_with('{') { changed(sample, &mut member) } else { sample.into() })
+    };
+    elements(samples, &mut one)
 }
 
 /// The members of `stackFrames`, with their new ids.
-pub(crate) fn moved_frames(frames: &str, to: &mut impl Move) -> String {
-    let one = |(key, frame): (&str, &str)| {
+pub(crate) fn moved_frames(frames: &str, to: &mut dyn Move) -> String {
+    let mut out = String::new();
+    for (key, frame) in items(frames) {
         let key = quote(&to.frame(&id(key)));
-        let parent = |key: &str, value: &str| (key == "parent").then(|| quote(&to.frame(&id(value))));
-        let frame = if frame.starts_with('{') { changed(frame, parent) } else { frame.into() };
-        format!("{key}:{frame}")
-    };
-    let members: Vec<String> = items(frames).map(one).collect();
-    members.join(",\n")
+        let mut parent = |key: &str, value: &str| (key == "parent").then(|| quote(&to.frame(&id(value))));
+        let frame = if frame.starts_with('{') { changed(frame, &mut parent) } else { frame.into() };
+        out += &format!("{}{key}:{frame}", if out.is_empty() { "" } else { ",\n" });
+    }
+    out
 }
 
 /// The argument `data` of a part of a V8 profile whose start is at another time; `None` if the event is no such part.
-pub(crate) fn moved_profile(table: &Table, row: Row, data: &str, to: &mut impl Move) -> Option<String> {
+pub(crate) fn moved_profile(table: &Table, row: Row, data: &str, to: &mut dyn Move) -> Option<String> {
     if !v8::is_profile(table, row) || !data.starts_with('{') {
         return None;
     }
@@ -117,9 +128,9 @@ pub(crate) fn moved_profile(table: &Table, row: Row, data: &str, to: &mut impl M
         let time = parse_micros(plain(value).as_bytes()).filter(|time| !time.clamped)?;
         Some(micros(to.time(time.ns)))
     };
-    Some(changed(data, |key, value| match key {
+    Some(changed(data, &mut |key, value| match key {
         "startTime" | "endTime" => time(value),
-        "cpuProfile" if value.starts_with('{') => Some(changed(value, |key, value| match key {
+        "cpuProfile" if value.starts_with('{') => Some(changed(value, &mut |key, value| match key {
             "startTime" | "endTime" => time(value),
             _ => None,
         })),
@@ -153,12 +164,12 @@ pub(crate) fn profiles_within(table: &Table, inside: impl Fn(i64) -> bool) -> Ve
 const OF_SAMPLES: [&str; 3] = ["samples", "lines", "columns"];
 
 fn with_samples(data: &str, kept: &[bool], deltas: &str) -> String {
-    changed(data, |key, value| match key {
+    changed(data, &mut |key, value| match key {
         "timeDeltas" => Some(deltas.to_string()),
         "cpuProfile" if value.starts_with('{') => Some(with_samples(value, kept, deltas)),
         _ if OF_SAMPLES.contains(&key) && value.starts_with('[') => {
             let mut at = 0..;
-            Some(list(value, |element| {
+            Some(list(value, &mut |element| {
                 let is_kept = at.next().is_some_and(|at: usize| kept.get(at) == Some(&true));
                 is_kept.then(|| element.into())
             }))

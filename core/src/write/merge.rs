@@ -14,6 +14,7 @@ use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::{Key, Place};
 use crate::table::metadata::Source;
+use crate::table::tracks::{Track, plain};
 use crate::trace::Trace;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -30,6 +31,19 @@ const RENUMBERED: i64 = 5_000_000;
 
 /// The number of ids of each rank, as a power of 2.
 const IDS: u32 = 33;
+
+/// The rank and the own number of a number in a merged trace; `None` if it was renumbered.
+fn own_number(number: i64) -> Option<(i64, i64)> {
+    Some((number.div_euclid(NUMBERS), number.rem_euclid(NUMBERS))).filter(|own| own.1 < RENUMBERED)
+}
+
+/// The name of a device: its number, in a merged trace with its rank.
+pub(crate) fn device_name(table: &Table, pid: NameId) -> String {
+    let text = plain(&table.names, pid);
+    let is_merged = table.metadata.text("ranks").is_some_and(|ranks| ranks.contains("\"offset_ns\""));
+    let own = text.parse().ok().filter(|_| is_merged).and_then(own_number);
+    own.map_or_else(|| text.into(), |(rank, own)| format!("rank {rank}: {own}"))
+}
 
 /// Writes one rank after the other.
 #[derive(Debug, Default)]
@@ -70,12 +84,15 @@ impl Merger {
         }
         let others = others(&mut self.others, alignment.rank);
         let mut rewrite = OfRank { alignment, base: (table.base_ns(), base), others };
-        let names: Vec<String> = unnamed_processes(table)
-            .into_iter()
-            .map(|pid| rewrite.process_name(table.names.get(pid)))
-            .collect();
+        let names = unnamed_processes(table, "process_name", |_| true).into_iter();
+        let mut added: Vec<String> =
+            names.map(|pid| rewrite.process_name(("process_name", "name"), table.names.get(pid))).collect();
+        let labels = unnamed_processes(table, "process_labels", |track| track.on_device).into_iter();
+        added.extend(
+            labels.map(|pid| rewrite.process_name(("process_labels", "labels"), table.names.get(pid))),
+        );
         let mut writer = ChromeWriter::of_part(String::new(), rewrite, self.events);
-        for name in names {
+        for name in added {
             writer.addition(table, &name).map_err(|_| Error::Output)?;
         }
         for row in table.rows() {
@@ -134,16 +151,16 @@ fn flush(piece: &mut String, out: &mut dyn FnMut(&[u8]) -> bool) -> Result<(), E
     Ok(())
 }
 
-/// The `pid`s that no metadata event names.
-fn unnamed_processes(table: &Table) -> Vec<NameId> {
-    let known = table.names.find("process_name");
+/// The `pid`s of these tracks to which no metadata event of this kind gives a name.
+fn unnamed_processes(table: &Table, kind: &str, wanted: impl Fn(&Track) -> bool) -> Vec<NameId> {
+    let known = table.names.find(kind);
     let named: Vec<NameId> = table
         .rows()
         .filter(|&row| known == Some(table.name_id(row)) && table.ph(row) == b'M')
         .map(|row| table.track(row).pid)
         .collect();
     let mut unnamed: Vec<NameId> = Vec::new();
-    for pid in table.tracks.all().iter().map(|track| track.pid) {
+    for pid in table.tracks.all().iter().filter(|track| wanted(track)).map(|track| track.pid) {
         if pid != NameId::EMPTY && !named.contains(&pid) && !unnamed.contains(&pid) {
             unnamed.push(pid);
         }
@@ -184,11 +201,12 @@ struct OfRank<'a> {
 }
 
 impl OfRank<'_> {
-    /// The metadata event that names a process after the rank.
-    fn process_name(&mut self, pid: &str) -> String {
+    /// The metadata event that names a process or a device after the rank.
+    fn process_name(&mut self, (event, argument): (&str, &str), pid: &str) -> String {
         let id = self.id(pid).unwrap_or_default();
-        let name = quote(&format!("rank {}: {}", self.alignment.rank, pid.trim_matches('"')));
-        format!(r#"{{"ph":"M","name":"process_name","pid":{id},"tid":0,"args":{{"name":{name}}}}}"#)
+        let what = if event == "process_labels" { "device " } else { "" };
+        let name = quote(&format!("rank {}: {what}{}", self.alignment.rank, pid.trim_matches('"')));
+        format!(r#"{{"ph":"M","name":"{event}","pid":{id},"tid":0,"args":{{"{argument}":{name}}}}}"#)
     }
 
     /// A `pid` or `tid` in the range of the rank.
@@ -260,6 +278,11 @@ impl Rewrite for OfRank<'_> {
             (Place::Args, "data", Value::Json(data)) => edit::moved_profile(table, row, data, self),
             (Place::Args, "Python parent id", _) => self.own_id(value, 1),
             (Place::Args, "name", Value::Text(name)) if is_metadata && table.name(row) == "process_name" => {
+                Some(self.text(name))
+            }
+            (Place::Args, "labels", Value::Text(name))
+                if is_metadata && table.name(row) == "process_labels" =>
+            {
                 Some(self.text(name))
             }
             (Place::Args, "sort_index", Value::Int(at))

@@ -514,3 +514,27 @@ fn merging_moves_samples() {
     is(&["--time", "6.3ms..6.31ms"], &[("js", 1)]);
     is(&["--time", "6.7ms..6.71ms"], &[("js", 1)]);
 }
+
+/// A device has its number with its rank, not the number that the merged trace gives it.
+#[test]
+fn devices_of_a_merged_trace_have_their_ranks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = [3, 12].map(|rank| {
+        let path = folder.path().join(format!("rank{rank}.json"));
+        fs::write(&path, small_trace(Some(rank), 1)).expect("a trace");
+        path
+    });
+    let merged = folder.path().join("merged.json");
+    assert!(kinetoscope(&["merge", text(&paths[0]), text(&paths[1]), "-o", text(&merged)]).status.success());
+    let column = |query: &str, key: &str| -> Vec<String> {
+        let output = kinetoscope(&[query, text(&merged), "--format", "json"]);
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let rows = answer["rows"].as_array().expect("rows").iter();
+        rows.map(|row| row[key].as_str().unwrap_or("").to_owned()).collect()
+    };
+    assert_eq!(column("breakdown", "device"), ["rank 3: 0", "rank 12: 0"]);
+    let tracks = column("tracks", "process");
+    for device in ["rank 3: device 0", "rank 12: device 0"] {
+        assert!(tracks.iter().any(|name| name == device), "{tracks:?}");
+    }
+}

@@ -13,9 +13,9 @@ use crate::kernel_rules::{KernelCategory, Patterns};
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
-use crate::table::tracks;
 use crate::trace::Trace;
 use crate::words::words;
+use crate::write::merge::device_name;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -112,7 +112,7 @@ pub struct Gap {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DeviceTime {
-    /// The device: its ordinal, or the `pid` of its row.
+    /// The device: its ordinal, or the `pid` of its row; in a trace of several ranks with its rank.
     pub device: String,
     /// From the start of the first activity to the end of the last.
     pub window: Interval,
@@ -192,9 +192,9 @@ pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
         let slot = &mut device_of[track.0 as usize];
         let at = *slot.get_or_insert_with(|| {
             let pid = table.tracks.get(track).pid;
-            let name = tracks::plain(&table.names, pid);
+            let name = device_name(table, pid);
             devices.iter().position(|d| d.0 == name).unwrap_or_else(|| {
-                devices.push((name.into(), Vec::new()));
+                devices.push((name, Vec::new()));
                 devices.len() - 1
             })
         });
