@@ -17,6 +17,7 @@ mod ids;
 mod pairs;
 mod records;
 
+pub(crate) use ids::whole;
 pub use pairs::Pairs;
 
 use self::asyncs::pair_asyncs;

@@ -168,7 +168,7 @@ fn parse(value: Value<'_>) -> Option<(String, bool)> {
 }
 
 /// The whole number that a string is, as JSON writes it.
-fn whole(text: &str) -> Option<i64> {
+pub(crate) fn whole(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_number =
         digits.bytes().all(|byte| byte.is_ascii_digit()) && (!digits.starts_with('0') || text == "0");

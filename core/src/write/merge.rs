@@ -7,6 +7,7 @@
 use super::chrome::{ChromeWriter, Rewrite};
 use crate::error::Error;
 use crate::names::NameId;
+use crate::pair::whole;
 use crate::ranks::alignment::Alignment;
 use crate::rows::quote;
 use crate::samples::edit::{self, Move};
@@ -230,11 +231,26 @@ impl OfRank<'_> {
 
     /// An id of a flow, a correlation or the like. Of correlations, only numbers from `least` are ids.
     fn own_id(&self, value: Value<'_>, least: i64) -> Option<String> {
+        let shifted = |id: i64| self.alignment.slot.wrapping_shl(IDS).wrapping_add(id).to_string();
         match value {
-            Value::Int(id) if id >= least => {
-                Some(self.alignment.slot.wrapping_shl(IDS).wrapping_add(id).to_string())
+            Value::Int(id) if id >= least => Some(shifted(id)),
+            // The string of a number is the same id as the number.
+            Value::Text(id) => {
+                let number = whole(id).filter(|&id| id >= least);
+                Some(quote(&number.map_or_else(|| self.own_text(id), shifted)))
             }
-            Value::Text(id) => Some(quote(&self.own_text(id))),
+            Value::Json(object) => {
+                let members: serde_json::Map<String, serde_json::Value> =
+                    serde_json::from_str(object).ok()?;
+                let own = members.iter().filter_map(|(key, id)| {
+                    let id = match id {
+                        serde_json::Value::String(id) => self.own_id(Value::Text(id), least),
+                        id => self.own_id(Value::Int(id.as_i64()?), least),
+                    };
+                    Some(format!("{}:{}", quote(key), id?))
+                });
+                Some(format!("{{{}}}", own.collect::<Vec<String>>().join(",")))
+            }
             _ => None,
         }
     }
@@ -268,7 +284,7 @@ impl Rewrite for OfRank<'_> {
     ) -> Option<String> {
         let is_metadata = table.ph(row) == b'M';
         match (place, key, value) {
-            (Place::Top, "id" | "bind_id", _) => self.own_id(value, i64::MIN),
+            (Place::Top, "id" | "id2" | "bind_id", _) => self.own_id(value, i64::MIN),
             (Place::Top, key, Value::Text(id)) if edit::FRAME_KEYS.contains(&key) => {
                 Some(quote(&self.frame(id)))
             }

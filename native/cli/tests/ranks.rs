@@ -538,3 +538,38 @@ fn devices_of_a_merged_trace_have_their_ranks() {
         assert!(tracks.iter().any(|name| name == device), "{tracks:?}");
     }
 }
+
+/// Ids of every kind are those of the rank, so that spans of two ranks do not pair. The string of a number stays the same id.
+#[test]
+fn asynchronous_spans_of_merged_ranks_do_not_pair() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = [0, 1].map(|rank| {
+        let event = |ph: &str, id: (&str, Value), ts: i64| json!({"ph": ph, "cat": "c", "name": id.0, "pid": 1, "tid": 1, "ts": ts, id.0: id.1});
+        let global = |ph: &str, ts: i64| event(ph, ("id2", json!({"global": "0x1"})), ts);
+        // Rank 0 has the begin of the global span twice, rank 1 has its end twice.
+        let (first, second) = if rank == 0 { ("b", "b") } else { ("e", "e") };
+        let document = json!({
+            "distributedInfo": {"rank": rank, "world_size": 2},
+            "traceEvents": [
+                {"ph": "X", "cat": "cpu_op", "name": "run", "pid": 1, "tid": 1, "ts": 0, "dur": 100},
+                event("b", ("id", json!("9")), 10), event("e", ("id", json!(9)), 30),
+                global(first, 40), global(second, 50),
+            ],
+        });
+        let path = folder.path().join(format!("rank{rank}.json"));
+        fs::write(&path, document.to_string()).expect("a trace");
+        path
+    });
+    let merged = folder.path().join("merged.json");
+    assert!(kinetoscope(&["merge", text(&paths[0]), text(&paths[1]), "-o", text(&merged)]).status.success());
+    let output = kinetoscope(&["check", text(&merged), "--format", "json"]);
+    let check: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let unmatched =
+        check["rows"].as_array().expect("rows").iter().find(|row| row["name"] == "unmatched_async");
+    assert_eq!(unmatched.expect("a diagnostic")["count"], 4);
+    let output = kinetoscope(&["tasks", text(&merged), "--format", "json"]);
+    let tasks: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let pairs =
+        tasks["rows"].as_array().expect("rows").iter().find(|row| row["name"] == "id").expect("tasks");
+    assert_eq!((&pairs["count"], &pairs["life_ns"]), (&json!(2), &json!(40_000)));
+}
