@@ -85,8 +85,8 @@ codes! {
     NameTooLong "name_too_long" Lost "A string or nested value is longer than the limit. Its event was skipped.";
     TrailingDocument "trailing_document" Note "Another JSON document follows the first one. Its events were read too.";
     MissingPhase "missing_phase" Repaired "An event has no ph. It was kept without a phase.";
-    MissingTime "missing_time" Repaired "An event has no valid ts. It was kept without a time, or at time 0 if it is a record of the legacy profiler.";
-    MissingDuration "missing_duration" Repaired "A complete event has no valid dur. Its duration was set to 0.";
+    MissingTime "missing_time" Lost "An event has no valid ts. It was kept without a time, or at time 0 if it is a record of the legacy profiler.";
+    MissingDuration "missing_duration" Lost "A complete event has no valid dur. Its duration was set to 0.";
     NegativeDuration "negative_duration" Repaired "A duration is negative. It was set to 0.";
     TimeRounded "time_rounded" Repaired "A time is more precise than a nanosecond. It was rounded.";
     TimeAdjusted "time_adjusted" Repaired "A time was written as a rounded float. It was moved by at most 2 ns, so that spans nest.";
@@ -99,6 +99,7 @@ codes! {
     UnmatchedEnd "unmatched_end" Repaired "An end event has no begin event. It was kept and marked as incomplete.";
     MismatchedEnd "mismatched_end" Repaired "The name of an end event differs from those of all open begin events. It was matched to the innermost one.";
     UnmatchedAsync "unmatched_async" Repaired "An asynchronous begin or end event has no partner. It was kept and marked as incomplete; a begin lasts to the end of the recording.";
+    AmbiguousFrame "ambiguous_frame" Lost "Several frames of `stackFrames` have the same id and different names, as in documents that follow each other. Stacks have the last one.";
     AmbiguousAsync "ambiguous_async" Lost "An asynchronous end event fits several begin events, and nothing distinguishes them. It was matched to the latest one.";
     UnmatchedFlow "unmatched_flow" Note "A flow event has no partner. It was kept without a link.";
     OverlappingSpans "overlapping_spans" Note "Spans of one track overlap without nesting. They were placed on extra lanes of the track.";
@@ -108,6 +109,7 @@ codes! {
     RepeatedId "repeated_id" Note "Several calls or operators have the id of a GPU activity. It was linked by its process, its external id and its time.";
     AmbiguousLink "ambiguous_link" Lost "Several calls or operators have the id of a GPU activity, and nothing distinguishes them. The link is a guess.";
     LostSample "lost_sample" Lost "A sample of a call stack is not an object, or is of a V8 profile without a Profile event. It was left out.";
+    AsyncApart "async_apart" Note "An asynchronous span is in a trace that has other spans. `tasks` and the timeline show it; call trees, sums by name and `diff` have the other spans only.";
     SampleStack "sample_stack" Repaired "A call stack refers to a frame that is missing, or to one that calls itself through its callers. The known frames were kept, else the frame `[unknown]`.";
     SampleTime "sample_time" Repaired "A sample of a call stack has no valid time. It counts where no time is selected.";
     SampleWeight "sample_weight" Note "A sample of a call stack has a weight other than 1. It counts as one sample.";

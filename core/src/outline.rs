@@ -93,6 +93,8 @@ pub struct Outline {
     given: Keyed<NameId>,
     /// The start that the profiler marks, in ns after the base.
     marked: Option<i64>,
+    /// The earliest time in the member `samples`.
+    samples: Option<i64>,
     blocks: Vec<Block>,
     /// Whether some events are in every window: those without a place in time, and parts of V8 profiles.
     has_common: bool,
@@ -115,7 +117,8 @@ impl Outline {
 
     /// The start of the recording, in ns after the base.
     pub fn start_ns(&self) -> i64 {
-        self.marked.or(self.all.time.map(|time| time.0)).unwrap_or(0)
+        let first = self.all.time.map(|time| time.0).into_iter().chain(self.samples).min();
+        self.marked.or(first).unwrap_or(0)
     }
 
     /// About how many events begin between two times in ns after the start of the recording, without metadata events.

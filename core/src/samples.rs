@@ -17,10 +17,12 @@ pub(crate) use self::v8::is_profile;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::index::Index;
 use crate::names::Names;
-use crate::table::events::Table;
+use crate::table::events::{Row, Table};
+use crate::table::layout::Place;
 use crate::table::metadata::Source;
 use crate::table::tracks::{Track, TrackId};
 use crate::time;
+use crate::write::chrome::value_json;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -48,6 +50,37 @@ pub(crate) struct Sample {
 pub(crate) struct Samples {
     frames: Frames,
     list: Vec<Sample>,
+}
+
+/// Makes members of the document of lines without an event that have samples or their frames, which JSON Lines can have anywhere.
+pub(crate) fn adopt_lines(table: &mut Table, diagnostics: &mut Diagnostics) {
+    let keys = [edit::SAMPLES, edit::FRAMES].map(|key| table.names.find(key));
+    let has_key = |row: Row| {
+        let mut known = keys.iter().flatten();
+        known
+            .any(|&key| table.field_with(row, Place::Top, key).is_some_and(|value| value.as_json().is_some()))
+    };
+    if keys == [None; 2] {
+        return;
+    }
+    let (lines, events): (Vec<Row>, Vec<Row>) =
+        table.rows().partition(|&row| table.ph(row) == 0 && has_key(row));
+    if lines.is_empty() {
+        return;
+    }
+    for &row in &lines {
+        let members = table.all_fields(row).filter(|(field, _)| field.place == Place::Top);
+        let members: Vec<(String, String)> =
+            members.map(|(field, value)| (table.names.get(field.key).into(), value_json(value))).collect();
+        table.metadata.trailing += members.len();
+        table.metadata.entries.extend(members);
+    }
+    table.metadata.bare_array = false;
+    table.retain(&events);
+    if let Some(found) = diagnostics.take(Code::MissingPhase) {
+        let count = found.count.saturating_sub(lines.len() as u64);
+        diagnostics.record_many(Code::MissingPhase, count, found.first_offset, found.example.as_bytes());
+    }
 }
 
 impl Samples {

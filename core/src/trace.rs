@@ -16,7 +16,7 @@ use crate::read::recording::{Recording, is_recording};
 use crate::read::segment::Segment;
 use crate::read::snapshot::{self, is_pickle};
 use crate::read::unpack::Unpacker;
-use crate::samples::Samples;
+use crate::samples::{Samples, edit};
 use crate::table::bounds::bound_times;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
@@ -62,6 +62,11 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Whether there is anything in the file that a question can be about: an event, or a sample of a call stack.
+    pub fn has_events(&self) -> bool {
+        !self.table.is_empty() || !self.samples.list().is_empty()
+    }
+
     /// Joins the execution trace that was recorded at the same time: its nodes describe the inputs and outputs of the
     /// events with their `Record function id`. Returns how many events have a node. The diagnostics of `other` are added.
     ///
@@ -111,10 +116,16 @@ impl Trace {
             },
         ]);
         diagnostics.append(&unpaired);
-        if tree.is_empty() && pairs.has_asyncs(&table) {
-            let ids = durations_of_asyncs(&mut table, &pairs);
+        let is_own = |&row: &Row| table.category(row) == Category::Window;
+        if tree.rows().iter().all(is_own) && pairs.has_asyncs(&table) {
+            let mut ids = durations_of_asyncs(&mut table, &pairs);
             bound_times(&mut table, &mut diagnostics);
+            // The spans of the recorder itself are in groups of their own.
+            ids.extend(tree.rows().iter().copied().zip((0..u32::MAX).rev()));
             tree = tree::build_asynchronous(&table, &ids);
+        } else {
+            let begins = pairs.asyncs.len() + pairs.open_asyncs(&table).count();
+            diagnostics.record_many(Code::AsyncApart, begins as u64, None, b"");
         }
         let links = link(&table, &tree, &pairs, ids, &mut diagnostics, join);
         let rules = Rules::of_trace(&table);
@@ -158,8 +169,9 @@ fn window_start(table: &Table, samples: &Samples) -> i64 {
     let instant = table.names.find(START_MARKER);
     let is_marker =
         |&row: &Row| table.category(row) == Category::Window || Some(table.name_id(row)) == instant;
-    let first = || times().filter(|&row| table.ph(row) != b'M').map(|row| table.ts(row)).min();
-    let first = || first().or_else(|| Some(samples.span()?.0));
+    let events = || times().filter(|&row| table.ph(row) != b'M').map(|row| table.ts(row)).min();
+    let samples_only = || samples.span().map(|span| span.0);
+    let first = || events().into_iter().chain(edit::start_of(table)).min().or_else(samples_only);
     times().find(is_marker).map(|row| table.ts(row)).or_else(first).unwrap_or(0)
 }
 

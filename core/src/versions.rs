@@ -94,13 +94,24 @@ impl Rules {
     }
 
     /// Returns which other versions could have written a trace with these rules. 2.11 writes the same files as 2.6 to
-    /// 2.10.
+    /// 2.10, and 2.15 as 2.12 and later where no Python function was recorded.
     pub(crate) fn doubt(&self, table: &Table) -> Option<&'static str> {
         let is_doubtful = self.since == SINCE_2_11.since
             && table.metadata.source == Source::Chrome
             && table.metadata.text("recorder").is_none();
+        if is_doubtful {
+            return Some(
+                "the file does not show whether 2.11 or one of 2.6 to 2.10 wrote it; --torch-version 2.10 uses the other rules",
+            );
+        }
+        let has_host = table.metadata.source == Source::Chrome && table.metadata.text("host_name").is_some();
+        let is_doubtful = has_host
+            && self.since == SINCE_2_15.since
+            && !table.layouts.has(Category::PythonFunction)
+            && table.names.iter().any(|(_, name)| !name.is_ascii());
         is_doubtful.then_some(
-            "the file does not show whether 2.11 or one of 2.6 to 2.10 wrote it; --torch-version 2.10 uses the other rules",
+            "the file does not show whether 2.14 and later or 2.12 or 2.13 wrote it, which write names that are not ASCII in another \
+             way to `export eventlist`; --torch-version 2.13 uses the other rules",
         )
     }
 
@@ -126,6 +137,9 @@ fn of_results(table: &Table) -> &'static Rules {
 /// does not write the name of the host.
 fn of_chrome(table: &Table) -> &'static Rules {
     let metadata = &table.metadata;
+    if let Some(rules) = of_merged(table) {
+        return rules;
+    }
     if metadata.text(perfetto::SOURCE).is_some() {
         return &SINCE_2_15;
     }
@@ -148,11 +162,21 @@ fn of_chrome(table: &Table) -> &'static Rules {
     }
 }
 
+/// The member of a merged trace with the versions that have the rules of all its recordings.
+pub(crate) const MERGED: &str = "torch_rules";
+
+/// The rules that a merged trace states.
+fn of_merged(table: &Table) -> Option<&'static Rules> {
+    let versions = table.metadata.value(MERGED)?;
+    RULES.into_iter().find(|rules| Some(rules.versions) == versions.as_str())
+}
+
 /// Whether annotations of streams begin 1 ns earlier and end 1 ns later than PyTorch's events: Kineto's writer does so
 /// since times are in nanoseconds; PyTorch's Python exporter does not.
 pub(crate) fn widens_annotations(table: &Table, is_python_export: bool) -> bool {
     let has = |key| table.metadata.text(key).is_some();
-    let is_others = is_python_export || has("recorder") || has(perfetto::SOURCE);
+    let is_old = of_merged(table).is_some_and(|rules| *rules == OLDEST);
+    let is_others = is_python_export || is_old || has("recorder") || has(perfetto::SOURCE);
     table.metadata.source == Source::Chrome && has("baseTimeNanoseconds") && !is_others
 }
 

@@ -282,3 +282,72 @@ fn samples_in_nanoseconds_are_exported_in_microseconds() {
         assert_eq!(functions(&again, Some(time)), expected, "{time:?}");
     }
 }
+
+/// The numbers of samples of all functions, whatever their names.
+fn numbers(trace: &Trace) -> Vec<(i64, i64)> {
+    let rows = functions(trace, None);
+    let rows = rows.as_array().expect("rows").iter();
+    let mut numbers: Vec<(i64, i64)> =
+        rows.map(|row| (row[1].as_i64().expect("samples"), row[2].as_i64().expect("own"))).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+#[test]
+fn redaction_keeps_samples_without_their_names() {
+    for form in FORMS {
+        let trace = read(&format!("healthy/{form}"));
+        let redacted = exported(&trace, "redact", b"salt");
+        assert_eq!(numbers(&Trace::read(&redacted).expect("a trace")), numbers(&trace), "{form}");
+        let text = String::from_utf8(redacted).expect("UTF-8");
+        for row in functions(&trace, None).as_array().expect("rows") {
+            let name = row[0].as_str().expect("a name");
+            assert!(!text.contains(&format!("\"{name}\"")), "{form}: {name}");
+        }
+    }
+}
+
+/// Two sessions of the profiler: the second one uses the id and the nodes' ids again.
+#[test]
+fn a_second_profile_with_the_same_id_is_another_one() {
+    let part = |name: &str, ts: i64, data: Value| json!({"ph": "P", "cat": "disabled-by-default-v8", "name": name, "id": "0x1", "pid": 1, "tid": 1, "ts": ts, "args": {"data": data}});
+    let chunk = |ts: i64, function: &str, deltas: &[i64]| {
+        let nodes = json!([{"id": 1, "callFrame": {"functionName": function}}]);
+        let samples = vec![1; deltas.len()];
+        part(
+            "ProfileChunk",
+            ts,
+            json!({"cpuProfile": {"nodes": nodes, "samples": samples}, "timeDeltas": deltas}),
+        )
+    };
+    let events = json!([
+        part("Profile", 0, json!({"startTime": 0})),
+        chunk(1, "alpha", &[10, 10, 10]),
+        part("Profile", 1000, json!({"startTime": 1000})),
+        chunk(1001, "beta", &[10, 10]),
+    ]);
+    let trace = Trace::read(events.to_string().as_bytes()).expect("a trace");
+    assert_eq!(functions(&trace, None), json!([["alpha", 3, 3], ["beta", 2, 2]]));
+    assert_eq!(functions(&trace, Some((1_010_000, 1_020_001))), json!([["beta", 2, 2]]));
+}
+
+/// In JSON Lines, samples can follow the events. They move to the document when it is edited.
+#[test]
+fn samples_after_the_lines_of_events_are_cut_and_start_the_recording() {
+    let text = concat!(
+        r#"{"ph":"X","name":"a","pid":1,"tid":1,"ts":1000,"dur":10}"#,
+        "\n",
+        r#"{"ph":"X","name":"b","pid":1,"tid":1,"ts":1020,"dur":10}"#,
+        "\n",
+        r#"{"stackFrames":{"1":{"name":"early"},"2":{"name":"late"}}}"#,
+        "\n",
+        r#"{"samples":[{"pid":1,"tid":1,"ts":500,"sf":1},{"pid":1,"tid":1,"ts":1025,"sf":2}]}"#,
+        "\n",
+    );
+    let trace = Trace::read(text.as_bytes()).expect("a trace");
+    assert_eq!(trace.diagnostics.count(Code::MissingPhase), 0);
+    assert_eq!(functions(&trace, Some((0, 1))), json!([["early", 1, 1]]));
+    let sliced = exported_with(&trace, "slice", &json!({"time": "515us..600us"}), b"");
+    let sliced = Trace::read(&sliced).expect("a trace");
+    assert_eq!(functions(&sliced, None), json!([["late", 1, 1]]));
+}

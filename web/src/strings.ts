@@ -392,7 +392,7 @@ export const TEXTS = {
     other: "other",
   },
   compare: {
-    equal: "Nothing differs between the two runs.",
+    equal: "Nothing that is compared differs: the numbers of calls and the times of spans and device work, by place.",
     undecided: "Noise and change cannot be distinguished: at least 3 steps of each run are necessary.",
     exchange: "Exchange A and B",
     totals: { wall: "Wall time", "device busy": "Device busy", "device idle": "Device idle" },

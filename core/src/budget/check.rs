@@ -83,7 +83,7 @@ impl Budgets {
     /// Checks a trace, and compares it with those of a base: those of the same rank, if it has any.
     ///
     /// # Errors
-    /// Returns the first budget whose name nothing has, or that needs a base.
+    /// Returns the first budget whose name nothing has, or that needs a base, and any budget of a trace without events.
     pub fn check(&self, subject: &Subject, base: &[Subject]) -> Result<Checked, Wrong> {
         let same_rank: Vec<&Subject> = base.iter().filter(|one| one.rank() == subject.rank()).collect();
         let base = if same_rank.is_empty() { base.iter().collect() } else { same_rank };
@@ -109,6 +109,9 @@ struct Check<'a> {
 impl Check<'_> {
     fn add(&self, limits: &mut Vec<Limit>) -> Result<(), String> {
         let Check { budget, subject, base, .. } = self;
+        if !subject.has_events {
+            return Err(format!("{}: the trace has no events: nothing was measured", subject.source()));
+        }
         if budget.is_relative() && base.is_empty() {
             return Err("a limit on a change needs a base: --base TRACE".into());
         }

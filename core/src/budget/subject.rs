@@ -25,6 +25,8 @@ pub struct Subject {
     pub(super) findings: Vec<FindingCode>,
     /// The questions that the trace cannot answer, with the reasons.
     pub(super) unfit: Vec<(Question, String)>,
+    /// Whether the trace has events. Without any, nothing was measured.
+    pub(super) has_events: bool,
 }
 
 impl Subject {
@@ -37,6 +39,7 @@ impl Subject {
         Subject {
             profile: Profile::of(trace, source),
             findings,
+            has_events: trace.has_events(),
             unfit: unfit.filter(Fitness::is_unfit).map(|one| (one.question, one.because())).collect(),
         }
     }

@@ -96,6 +96,10 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
         (_, _, Change::MoreCalls | Change::FewerCalls) => Some((Why::Calls, calls(line))),
         _ if line.counts == [0, 0] => None,
         (RowKind::Collective, ..) => Some(collective(line)),
+        _ if ratio(line).is_some_and(|ratio| (ratio - 1.0).abs() < SAME) => because(
+            Why::Overlap,
+            "calls take as long as before, and another part of them is covered by others",
+        ),
         _ => Some((Why::TimePerCall, per_call(line))),
     }
 }
@@ -151,6 +155,9 @@ fn ratio(line: &Line) -> Option<f64> {
     let (a, b) = (call_ns(line, 0)?, call_ns(line, 1)?);
     (a > 0).then(|| b as f64 / a as f64)
 }
+
+/// The change of a duration below which it is the same in words.
+const SAME: f64 = 0.005;
 
 fn per_call(line: &Line) -> String {
     let what = if line.kind.is_on_device() { "a call takes" } else { "the self time of a call is" };

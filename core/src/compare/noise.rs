@@ -173,6 +173,9 @@ fn probability(line: &Line, factors: Factors, floors: Both<f64>) -> f64 {
     of_factors.fold(plain, f64::max)
 }
 
+/// The relative error of scaled means.
+const ROUNDING: f64 = 1e-12;
+
 /// The t-test of the mean against that of the base times a factor, which is known up to a spread. Each side is scaled by
 /// half of the factor, so that the sides can be exchanged.
 fn test(line: &Line, log: f64, spread: f64, floor: f64) -> f64 {
@@ -185,7 +188,7 @@ fn test(line: &Line, log: f64, spread: f64, floor: f64) -> f64 {
     let ((x, of_x), (y, of_y)) = (scaled(a, libm::exp(log / 2.0)), scaled(b, libm::exp(-log / 2.0)));
     let between = spread * f64::midpoint(x, y);
     let difference = (y - x).abs();
-    if difference <= f64::EPSILON * x.max(y) {
+    if difference <= ROUNDING * x.max(y) {
         return 1.0;
     }
     // The degrees of freedom of a sum of variances (Welch and Satterthwaite).

@@ -23,6 +23,11 @@ pub(super) fn notes([a, b]: Both<&Profile>) -> Vec<String> {
             notes.push(format!("{}: a part could not be read", profile.source));
         }
     }
+    for (profile, facts) in [(a, x), (b, y)] {
+        if !facts.apart.is_empty() {
+            notes.push(format!("{}: not compared: {}", profile.source, facts.apart.join(", ")));
+        }
+    }
     if x.is_summary {
         notes.push(
             "of operators and kernels, summaries have sums of self times over all threads, which are no parts of the totals".into(),

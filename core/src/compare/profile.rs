@@ -133,7 +133,7 @@ impl Profile {
             |(time, number): (&Interval, &Option<i64>)| Step { number: *number, wall_ns: time.1 - time.0 };
         Profile {
             source: source.to_owned(),
-            facts: Facts::of(trace, &devices),
+            facts: Facts::of(trace, &devices, &periods),
             steps: periods.times.iter().zip(&periods.numbers).map(step).collect(),
             idle: periods.times.iter().map(|&time| idle(&devices, &periods, time)).collect(),
             phases: periods.times.iter().map(|&time| phases.within(time)).collect(),

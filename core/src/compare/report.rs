@@ -33,7 +33,7 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
     let _ = writeln!(page, "A: {} ({})", name(a), counted(steps_a, "step"));
     let _ = writeln!(page, "B: {} ({})", name(b), counted(steps_b, "step"));
     if comparison.findings.is_empty() {
-        page.push_str("\nNothing differs.\n");
+        page.push_str("\nNothing that is compared differs: the numbers of calls and the times of spans and device work, by place.\n");
     }
     let limit = options.row_limit.unwrap_or(TOP);
     section(&mut page, "Totals per step", &totals(comparison));
@@ -77,9 +77,14 @@ fn overlaps(comparison: &Comparison, page: &mut String) {
     for line in overlap.take(TOP) {
         let [a, b] = line.sums.map(|ns| units::time_ns(ns, None));
         let [calls_a, calls_b] = line.counts;
+        let which = match [0, 1].map(|side| line.overlaps(side)) {
+            [true, false] => " in A",
+            [false, true] => " in B",
+            _ => "",
+        };
         let _ = writeln!(
             page,
-            "\nCalls of {} overlap: {a} in sum ({calls_a} in A), {b} in sum ({calls_b} in B). The tables count each instant once.",
+            "\nCalls of {} overlap{which}: {a} in sum ({calls_a} in A), {b} in sum ({calls_b} in B). The tables count each instant once.",
             line.name
         );
     }

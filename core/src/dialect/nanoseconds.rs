@@ -12,6 +12,7 @@ use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::Place;
 use crate::time::{self, Parsed, parse_nanos};
+use crate::write::chrome::value_json;
 use alloc::format;
 use alloc::string::String;
 use core::ops::Range;
@@ -31,9 +32,11 @@ pub(crate) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
         return;
     }
     let far = |row: Row| Some(far_time(table, row, start)?.ns);
-    let timed = table.rows().filter(|&row| table.ph(row) != b'M' || table.ts(row) == time::NONE);
-    let mut timed = timed.filter(|&row| table.ts(row) != time::NONE || far(row).is_some());
-    if timed.all(|row| far(row).is_some_and(|ns| NANOSECONDS.contains(&ns))) {
+    let has_text = |row: Row| table.field_with(row, Place::Top, start).is_some();
+    let timed =
+        table.rows().filter(|&row| has_text(row) || (table.ph(row) != b'M' && table.ts(row) != time::NONE));
+    let mut timed = timed.peekable();
+    if timed.peek().is_some() && timed.all(|row| far(row).is_some_and(|ns| NANOSECONDS.contains(&ns))) {
         convert(table, start, diagnostics);
         return;
     }
@@ -56,9 +59,11 @@ fn unit(number: i64) -> Option<&'static str> {
 
 /// The number in the text of a time that is out of range.
 fn far_time(table: &Table, row: Row, key: NameId) -> Option<Parsed> {
-    match table.field_with(row, Place::Top, key)? {
+    let value = table.field_with(row, Place::Top, key)?;
+    match value {
         Value::Int(ns) => Some(Parsed { ns, rounded: false, clamped: false }),
         Value::Text(text) | Value::Number(text) => parse_nanos(text.trim().as_bytes()),
+        Value::Decimal { .. } => parse_nanos(value_json(value).as_bytes()),
         _ => None,
     }
 }

@@ -3,7 +3,8 @@
 //! 1. Work whose id only one process has before the work began is evidence for that process.
 //! 2. Without such work, a process must have an earlier call for nearly as much work of the device as any other. If there are no more
 //!    devices than processes, a process that has a device is left out, if any remains.
-//! 3. If as many devices remain as processes, and the file has each process with its device one after the other, as merged
+//! 3. A process that has no device then shares each device for a quarter of whose work it has an earlier call.
+//! 4. If as many devices remain as processes, and the file has each process with its device one after the other, as merged
 //!    traces do, they are assigned in this order. If it has not, they are assigned in the order of time, which is a guess.
 
 use super::ById;
@@ -21,6 +22,10 @@ const MOST_DEVICES: usize = 2048;
 
 /// Less than the share of 1 / `FEW` of the work of a device is no evidence: calls may be missing.
 const FEW: u64 = 20;
+
+/// The share of 1 / `SHARED` of the work of a device for which a process without a device must have calls to be one of those that
+/// use it.
+const SHARED: u64 = 4;
 
 /// The processes that start the work of devices.
 #[derive(Default)]
@@ -153,6 +158,7 @@ impl Evidence {
         if self.work.len() <= self.processes.len() {
             eliminate(&mut candidates, &open, &mut taken);
         }
+        self.share(&mut candidates);
         let mut owners: Vec<Owners> = candidates.iter().map(|of| self.owners(of)).collect();
         for &device in &open {
             let of = &candidates[device];
@@ -163,6 +169,17 @@ impl Evidence {
             owners[device].guessed |= owners[device].pids.len() > 1;
         }
         owners
+    }
+
+    /// Adds processes without a device to those of each device that they have calls for enough of the work of.
+    fn share(&self, candidates: &mut [Vec<usize>]) {
+        let has_device = |process: &usize| candidates.iter().any(|of| of.contains(process));
+        let without: Vec<usize> = (0..self.processes.len()).filter(|process| !has_device(process)).collect();
+        for (device, of) in candidates.iter_mut().enumerate() {
+            let is_enough = |process: &usize| self.counts[device][*process].0 * SHARED >= self.totals[device];
+            of.extend(without.iter().copied().filter(is_enough));
+            of.sort_unstable();
+        }
     }
 
     fn owners(&self, processes: &[usize]) -> Owners {

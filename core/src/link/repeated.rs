@@ -4,7 +4,7 @@
 //! events with the id of the work, those that remain after each rule are taken:
 //!
 //! 1. Events of the processes that start the work of its device ([`Processes`]).
-//! 2. Events with the external id of the work, if there are any.
+//! 2. Events with the external id of the work, if there are any; if only other processes have some, theirs.
 //! 3. The latest that began before the work, else the earliest.
 //!
 //! An event within another one of the same track is left out: a call of the runtime contains that of the driver.
@@ -142,6 +142,10 @@ impl<'a> Group<'a> {
         }
         let external = external(self.table, work);
         let named = |&pid: &NameId| external.filter(|&id| !self.with(pid, Some(id)).is_empty());
+        // A process that shares the device has the external id, if those that were found have not.
+        if !pids.iter().any(|pid| named(pid).is_some()) && self.pids.iter().any(|pid| named(pid).is_some()) {
+            pids.clone_from(&self.pids);
+        }
         let are_named = pids.iter().any(|pid| named(pid).is_some());
         let from: Vec<(NameId, Option<i64>)> =
             pids.iter().map(|pid| (*pid, named(pid))).filter(|of| of.1.is_some() == are_named).collect();

@@ -103,11 +103,17 @@ impl Run {
             return;
         }
         for at in apart {
-            let (rank, summary) = &ranked[at];
-            let Some(clock) = clock(*rank) else { continue };
-            others[at] = false;
-            let offset = time_ns(clock.offset_ns.saturating_abs(), None);
-            let side = if clock.offset_ns < 0 { "behind" } else { "ahead of" };
+            others[at] &= clock(ranked[at].0).is_none();
+        }
+        let mut distant: Vec<(i64, &Summary, i64)> = (ranked.iter().zip(&*others))
+            .filter(|(_, is_other)| !**is_other)
+            .filter_map(|((rank, summary), _)| Some((*rank, summary, clock(*rank)?.offset_ns)))
+            .filter(|(.., offset)| offset.saturating_abs() > GAP)
+            .collect();
+        distant.dedup_by_key(|one| one.0);
+        for (_, summary, offset_ns) in distant {
+            let offset = time_ns(offset_ns.saturating_abs(), None);
+            let side = if offset_ns < 0 { "behind" } else { "ahead of" };
             let message =
                 format!("{}: its clock is {offset} {side} that of the reference rank", summary.source);
             self.note(NoteCode::DistantClock, message);
@@ -225,11 +231,12 @@ fn ranks_of(summaries: &[Summary]) -> Vec<i64> {
     summaries.iter().map(|summary| known(summary).unwrap_or_else(|| by_order(summary))).collect()
 }
 
+/// The gap between cycles, in ns: more than the clocks of machines differ by.
+const GAP: i64 = 10_000_000_000;
+
 /// Whether each summary is of another run. Recordings at about the same time are one cycle. The cycle with the most ranks
 /// belongs to the run, and so does each cycle that has at least half of its ranks in common with it.
 fn of_another_run(ranked: &[(i64, Summary)]) -> Vec<bool> {
-    /// The gap between cycles, in ns: more than the clocks of machines differ by.
-    const GAP: i64 = 10_000_000_000;
     let mut order: Vec<usize> = (0..ranked.len()).collect();
     sort_by_key(&mut order, |&at| ranked[at].1.time);
     let mut cycles: Vec<Vec<usize>> = Vec::new();

@@ -134,7 +134,7 @@ pub(crate) struct Perfetto {
     packets: u64,
     /// The first bytes.
     head: Vec<u8>,
-    /// Whether a packet had a time or a sequence. Messages of other formats have no such fields.
+    /// Whether the clocks or a track were described, so that a trace without events is one.
     is_proven: bool,
     in_damage: bool,
     sequences: Keyed<Sequence>,
@@ -250,7 +250,6 @@ impl Perfetto {
     }
 
     fn packet_of(&mut self, packet: &Packet<'_>, sequence: &mut Sequence) -> Result<(), Damaged> {
-        self.is_proven |= packet.timestamp.is_some() || packet.sequence != 0;
         if packet.clears_state {
             *sequence = Sequence::default();
         }
@@ -280,9 +279,15 @@ impl Perfetto {
                 }
                 11 | 60 | extended::HIDDEN if sequence.common.is_some() => {}
                 5 => metadata::chrome(message, &mut self.table.metadata)?,
-                6 => self.clocks.snapshot(packet.sequence, message)?,
+                6 => {
+                    self.clocks.snapshot(packet.sequence, message)?;
+                    self.is_proven |= !message.is_empty();
+                }
                 50 => self.compressed(message)?,
-                60 => self.describe(message)?,
+                60 => {
+                    self.describe(message)?;
+                    self.is_proven |= !message.is_empty();
+                }
                 11 | 52 | 53 => {
                     let ts = self.clocks.convert(packet.sequence, clock, packet.timestamp.unwrap_or(0));
                     self.timed(number, message, ts, sequence)?;

@@ -44,7 +44,7 @@ pub(super) fn protobuf(head: &[u8]) -> Error {
     if PLANES.iter().any(|name| head.windows(name.len()).any(|part| part == *name)) {
         return refusal("an XSpace profile (.xplane.pb)", "pass the .trace.json.gz of the same folder");
     }
-    refusal("a protobuf that is not a Perfetto trace", "")
+    refusal("a protobuf without an event of a Perfetto trace", "")
 }
 
 fn is_tar(head: &[u8]) -> bool {

@@ -36,7 +36,7 @@ impl Dictionary {
     }
 
     /// Reads the frames. A frame without a name is named after its id. Returns the number of damaged ones.
-    fn read(&mut self, samples: &mut Samples, text: &str) -> u64 {
+    fn read(&mut self, samples: &mut Samples, diagnostics: &mut Diagnostics, text: &str) -> u64 {
         let mut callers: Vec<(u32, String)> = Vec::new();
         let mut damaged = 0;
         for (key, frame) in items(text) {
@@ -48,6 +48,13 @@ impl Dictionary {
             let name = frame.get("name").and_then(Json::as_str).unwrap_or(&id);
             let at = samples.frames.add(name);
             let key = self.key(&id);
+            let known = self.frames.get(key).map(|known| samples.frames.get(known).0 != name);
+            diagnostics.record_many(
+                Code::AmbiguousFrame,
+                u64::from(known == Some(true)),
+                None,
+                name.as_bytes(),
+            );
             self.frames.set(key, at);
             if let Some(caller) = frame.get("parent").and_then(id_of) {
                 callers.push((at, caller));
@@ -93,7 +100,7 @@ pub(super) fn read(samples: &mut Samples, table: &mut Table, diagnostics: &mut D
     }
     let (mut frames, mut damaged) = (Dictionary::default(), 0);
     for text in members(table, edit::FRAMES) {
-        damaged += frames.read(samples, text);
+        damaged += frames.read(samples, diagnostics, text);
     }
     damaged += samples.frames.cut_cycles();
     diagnostics.record_many(Code::SampleStack, damaged, None, b"stackFrames");
@@ -133,15 +140,10 @@ pub(super) fn read(samples: &mut Samples, table: &mut Table, diagnostics: &mut D
     }
 }
 
-/// The texts of a member of the document. In JSON Lines it can follow events, where it is read as a field of an event.
+/// The texts of a member of the document. Several documents can follow each other.
 fn members<'a>(table: &'a Table, key: &str) -> Vec<&'a str> {
     let entries = table.metadata.entries.iter().filter(|entry| entry.0 == key);
-    let mut texts: Vec<&str> = entries.map(|entry| entry.1.as_str()).collect();
-    if let Some(key) = table.names.find(key) {
-        let rows = table.rows().filter(|&row| table.ph(row) == 0);
-        texts.extend(rows.filter_map(|row| table.field_with(row, Place::Top, key)?.as_json()));
-    }
-    texts
+    entries.map(|entry| entry.1.as_str()).collect()
 }
 
 /// Adds the samples of the member `samples`.

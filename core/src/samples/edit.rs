@@ -64,6 +64,13 @@ pub(super) fn time_of(sample: &str) -> Option<i64> {
     parse_micros(plain(ts).as_bytes()).filter(|time| !time.clamped).map(|time| time.ns)
 }
 
+/// The earliest time in the members `samples` of a document, in ns.
+pub(crate) fn start_of(table: &Table) -> Option<i64> {
+    let members =
+        table.metadata.entries.iter().filter(|entry| entry.0 == SAMPLES && entry.1.starts_with('['));
+    members.flat_map(|entry| items(&entry.1)).filter_map(|(_, sample)| time_of(sample)).min()
+}
+
 /// The member `samples` of a trace in nanoseconds, in microseconds.
 pub(crate) fn from_nanoseconds(samples: &str) -> String {
     let mut ts = |key: &str, value: &str| {

@@ -69,13 +69,19 @@ pub(super) fn parts(table: &Table) -> (Vec<Row>, Vec<usize>, Vec<Profile>) {
     let is_part = |&row: &Row| ids.contains(&Some(table.name_id(row))) && is_profile(table, row);
     let mut rows: Vec<Row> = table.rows().filter(is_part).collect();
     sort_by_key(&mut rows, |&row| (table.ts(row), i64::from(row)));
-    let (mut names, mut index, mut profiles) = (Names::default(), Index::default(), Vec::new());
+    let (mut names, mut index) = (Names::default(), Index::default());
+    let mut profiles: Vec<Profile> = Vec::new();
     let of_row = rows
         .iter()
         .map(|&row| {
             let track = table.track(row);
             let key = (i64::from(track.pid.0), i64::from(names.intern(&id_of(table, row)).0));
-            let at = index.of(key, profiles.len() as u32) as usize;
+            let mut at = index.of(key, profiles.len() as u32) as usize;
+            // A second profile with the same id follows the first.
+            if profiles.get(at).is_some_and(|known| known.track.is_some()) && table.name(row) != CHUNK {
+                at = profiles.len();
+                index.set(key, at as u32);
+            }
             if at == profiles.len() {
                 profiles.push(Profile { track: None, clock: None });
             }

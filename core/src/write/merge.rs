@@ -17,12 +17,26 @@ use crate::table::layout::{Key, Place};
 use crate::table::metadata::Source;
 use crate::table::tracks::{Track, plain};
 use crate::trace::Trace;
+use crate::versions::MERGED;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// The approximate size of a piece, in bytes.
 const PIECE: usize = 256 << 10;
+
+/// The members of a recording that a merged trace has not, or in another form.
+const OWN: [&str; 9] = [
+    "baseTimeNanoseconds",
+    "schemaVersion",
+    "distributedInfo",
+    "traceName",
+    "trace_id",
+    "ranks",
+    MERGED,
+    edit::SAMPLES,
+    edit::FRAMES,
+];
 
 /// The number of `pid`s and `tid`s of each rank.
 const NUMBERS: i64 = 10_000_000;
@@ -57,6 +71,10 @@ pub struct Merger {
     /// By recording: the elements of its member `samples`, and the members of its `stackFrames`.
     samples: Vec<String>,
     frames: Vec<String>,
+    /// The members that all recordings have alike.
+    common: Option<Vec<(String, String)>>,
+    /// The rules of the recordings; `None` if they differ.
+    rules: Option<&'static str>,
     /// By rank: numbers of processes and threads that do not fit, in the order of their first use.
     others: Vec<(i64, Vec<i64>)>,
 }
@@ -112,8 +130,26 @@ impl Merger {
                 _ => {}
             }
         }
+        self.add_common(trace);
         self.ranks.push(description(trace, alignment));
         Ok(())
+    }
+
+    /// Keeps what this recording has like those before it.
+    fn add_common(&mut self, trace: &Trace) {
+        let entries = &trace.table.metadata.entries;
+        let rules = trace.rules.versions;
+        match &mut self.common {
+            Some(common) => {
+                common.retain(|entry| entries.contains(entry));
+                self.rules = self.rules.filter(|&known| known == rules);
+            }
+            None => {
+                let own = entries.iter().filter(|entry| !OWN.contains(&entry.0.as_str()));
+                self.common = Some(own.cloned().collect());
+                self.rules = Some(rules);
+            }
+        }
     }
 
     /// Ends the document and returns the number of events.
@@ -135,6 +171,10 @@ impl Merger {
             if !parts.is_empty() {
                 written(out(format!("\"{key}\":{open}\n{}\n{close},\n", joined(parts)).as_bytes()))?;
             }
+        }
+        let rules = self.rules.map(|rules| (MERGED.to_string(), quote(rules)));
+        for (key, json) in self.common.into_iter().flatten().chain(rules) {
+            written(out(format!("{}:{json},\n", quote(&key)).as_bytes()))?;
         }
         written(out(format!("\"ranks\":[\n{}\n]}}\n", self.ranks.join(",\n")).as_bytes()))?;
         Ok(self.events)

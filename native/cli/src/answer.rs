@@ -27,6 +27,11 @@ pub(crate) fn report_partial(path: &str) {
     report(format!("{path}: a part was lost or is uncertain; `kinetoscope check` says which"));
 }
 
+/// Reports that `--strict` makes the command fail, because there is nothing to answer with.
+pub(crate) fn report_without_events(path: &str) {
+    report(format!("{path}: the file has no events"));
+}
+
 /// Returns the exit code of a command with `--strict`, and reports why it is not 0.
 fn strict_code(query: &Query, source: &Source, trace: &Trace, answer: &Answer) -> u8 {
     let unfit = query.unfit(trace, answer);
@@ -36,7 +41,10 @@ fn strict_code(query: &Query, source: &Source, trace: &Trace, answer: &Answer) -
     if is_partial(trace) {
         report_partial(&source.path());
     }
-    if unfit.is_empty() && !is_partial(trace) { 0 } else { UNFIT }
+    if !trace.has_events() {
+        report_without_events(&source.path());
+    }
+    if unfit.is_empty() && !is_partial(trace) && trace.has_events() { 0 } else { UNFIT }
 }
 
 /// Reports something about a trace, with its path if there are several.

@@ -1,6 +1,6 @@
 //! The commands that write traces.
 
-use crate::answer::{is_partial, report_of, report_partial};
+use crate::answer::{is_partial, report_of, report_partial, report_without_events};
 use crate::args::{self, Files};
 use crate::audit::Audits;
 use crate::destinations::destinations;
@@ -55,6 +55,10 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
                 code = code.max(report_failure(source, &failure));
                 continue;
             }
+        }
+        if files.strict && !trace.has_events() {
+            report_without_events(&source.path());
+            code = code.max(UNFIT);
         }
         if files.strict && is_partial(&trace) {
             report_partial(&source.path());

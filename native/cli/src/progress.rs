@@ -123,8 +123,13 @@ pub(crate) fn read_run(files: &RunFiles, rules: &ChosenRules, each: &mut dyn FnM
     files.read(
         &mut |at| bar.update(at.index as u64, || format!("{} · {} events", at.name, at.progress.events)),
         &mut |mut found| {
-            if let Ok(Content::Trace(trace)) = &mut found.content {
-                rules.apply(trace);
+            match &mut found.content {
+                Ok(Content::Trace(trace)) => rules.apply(trace),
+                Ok(Content::Summaries(_)) if rules.torch.is_some() || rules.kernels.is_some() => report(format!(
+                    "{}: --torch-version and --kernel-rules do not apply to a summary, which was made by the rules of its time",
+                    found.path
+                )),
+                _ => {}
             }
             each(found);
         },

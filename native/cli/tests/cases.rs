@@ -1,6 +1,6 @@
 //! What users of profilers reported as wrong, with the right values.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -97,7 +97,7 @@ fn asynchronous_spans_are_spans_where_no_others_are() {
     assert!(folded.contains(";agent.run;llm.call 899000\n"), "{folded}");
     let other = data("cases/asynchronous_only_after.json");
     let diff = String::from_utf8(kinetoscope(&["diff", &trace, &other]).stdout).expect("UTF-8");
-    let sentence = "Calls of llm.call overlap: 1.497s in sum (2 in A), 1.199s in sum (1 in B).";
+    let sentence = "Calls of llm.call overlap in A: 1.497s in sum (2 in A), 1.199s in sum (1 in B).";
     assert!(diff.contains(sentence), "{diff}");
 }
 
@@ -264,4 +264,63 @@ fn blocks_that_wait_for_their_release_are_part_of_the_peak() {
     let text = String::from_utf8(text).expect("UTF-8");
     assert!(text.contains("Owners at the peak of CUDA 0: 15.00 MB"), "{text}");
     assert!(text.contains("(before the recording)      0   10.00 MB"), "{text}");
+}
+
+/// A number with a point is no reason to lose the time without a word.
+#[test]
+fn decimal_times_that_are_out_of_range_are_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for ts in ["9300000000000000.0", "-9300000000000000.0", "9223372036854776.5"] {
+        let path = folder.path().join("far.json");
+        let event = format!(r#"[{{"ph":"X","name":"a","pid":1,"tid":1,"ts":{ts},"dur":5000}}]"#);
+        fs::write(&path, event).expect("a trace");
+        let path = path.to_str().expect("UTF-8");
+        assert_eq!(code(&["summary", path, "--strict"]), Some(3), "{ts}");
+        let exported = String::from_utf8(kinetoscope(&["export", "chrome", path]).stdout).expect("UTF-8");
+        assert!(exported.contains(r#""dur":5000.000"#) && exported.contains(ts), "{exported}");
+    }
+}
+
+/// The spans of the recorder itself are no spans of the program.
+#[test]
+fn asynchronous_spans_next_to_that_of_the_recorder_are_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.json");
+    let event = |ph: &str, name: &str, more: Value| {
+        let mut event = json!({"ph": ph, "name": name, "cat": "c", "pid": 1, "tid": 1});
+        event.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        event
+    };
+    let own = event("X", "PyTorch Profiler (0)", json!({"cat": "Trace", "ts": 0, "dur": 100}));
+    let span = [event("b", "r", json!({"id": 1, "ts": 10})), event("e", "r", json!({"id": 1, "ts": 60}))];
+    let write = |events: Value| fs::write(&path, events.to_string()).expect("a trace");
+    write(json!([own, span[0], span[1]]));
+    let name = path.to_str().expect("UTF-8");
+    assert_eq!(column(&rows(&["names", name]), "total_ns").last(), Some(&("r".into(), 50_000)));
+    let folded =
+        String::from_utf8(kinetoscope(&["export", "folded", "--lanes", name]).stdout).expect("UTF-8");
+    assert!(folded.contains(";r 50"), "{folded}");
+    write(json!([own, span[0], span[1], event("X", "other", json!({"ts": 0, "dur": 5}))]));
+    let check = rows(&["check", name]);
+    assert!(check.iter().any(|row| row["name"] == "async_apart" && row["count"] == 1), "{check:?}");
+    let page = String::from_utf8(kinetoscope(&["diff", name, name]).stdout).expect("UTF-8");
+    assert!(page.contains("not compared: 1 asynchronous span"), "{page}");
+}
+
+#[test]
+fn a_file_without_events_passes_no_gate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, budgets) = (folder.path().join("empty.json"), folder.path().join("b.toml"));
+    fs::write(&path, "[]").expect("a trace");
+    fs::write(&budgets, "[findings]\nforbid = [\"gpu_idle\"]\n").expect("budgets");
+    let [path, budgets] = [&path, &budgets].map(|path| path.to_str().expect("UTF-8"));
+    assert_eq!(code(&["check", budgets, path]), Some(2));
+    for query in ["summary", "ops", "tasks", "tree"] {
+        assert_eq!(code(&[query, path, "--strict"]), Some(3), "{query}");
+    }
+    let protobuf = folder.path().join("event.pb");
+    fs::write(&protobuf, b"\x0a\x04\x40\x00\x50\x01").expect("a file");
+    let output = kinetoscope(&["summary", protobuf.to_str().expect("UTF-8")]);
+    let message = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(!output.status.success() && message.contains("a protobuf without an event"), "{message}");
 }

@@ -573,3 +573,33 @@ fn asynchronous_spans_of_merged_ranks_do_not_pair() {
         tasks["rows"].as_array().expect("rows").iter().find(|row| row["name"] == "id").expect("tasks");
     assert_eq!((&pairs["count"], &pairs["life_ns"]), (&json!(2), &json!(40_000)));
 }
+
+/// A merged trace states what its recordings have alike, so that it is read by the rules of the version that wrote them.
+#[test]
+fn a_merged_trace_is_read_by_the_rules_of_its_recordings() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let merged = folder.path().join("merged.json");
+    let info = |path: &str| -> Value {
+        let output = kinetoscope(&["info", path, "--format", "json"]);
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        answer["rows"][0].clone()
+    };
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/torch");
+    let cases = ["2.15/kineto/left_open/trace.json", "2.10/kineto/left_open/trace.json"];
+    for case in cases {
+        let source = data.join(case);
+        assert!(kinetoscope(&["merge", text(&source), "-o", text(&merged)]).status.success(), "{case}");
+        for key in ["torch_rules", "torch_rules_doubt", "devices", "host"] {
+            assert_eq!(info(text(&merged))[key], info(text(&source))[key], "{case}: {key}");
+        }
+        let ops = |path: &Path| -> Vec<(String, Value, Value)> {
+            let output = kinetoscope(&["ops", text(path), "--format", "json"]);
+            let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+            let rows = answer["rows"].as_array().expect("rows").iter();
+            rows.map(|row| (row["name"].to_string(), row["count"].clone(), row["cpu_time_total_ns"].clone()))
+                .collect()
+        };
+        assert_eq!(ops(&merged), ops(&source), "{case}");
+        assert!(!ops(&merged).is_empty());
+    }
+}

@@ -68,9 +68,10 @@ fn resolve(group: &[&Event], work: &[&Event], owners: &Owners, launches: &mut La
         let of_owners: Vec<&Event> =
             outer.iter().copied().filter(|call| owners.of(work.pid).contains(&call.pid)).collect();
         let left = if of_owners.is_empty() { outer.clone() } else { of_owners };
-        let named: Vec<&Event> =
-            left.iter().copied().filter(|call| work.external > 0 && call.external == work.external).collect();
-        if named.is_empty() { left } else { named }
+        let is_named = |call: &Event| work.external > 0 && call.external == work.external;
+        let of_owners: Vec<&Event> = left.iter().copied().filter(|call| is_named(call)).collect();
+        let of_any: Vec<&Event> = outer.iter().copied().filter(|call| is_named(call)).collect();
+        [of_owners, of_any, left].into_iter().find(|calls| !calls.is_empty()).expect("a call")
     };
     let choose = |work: &Event| {
         let all = candidates(work);
@@ -134,6 +135,19 @@ impl Owners {
             if before == (all.clone(), taken.clone()) {
                 break;
             }
+        }
+        let homeless: Vec<u64> = processes
+            .iter()
+            .copied()
+            .filter(|process| !all.iter().any(|of| of.1.contains(process)))
+            .collect();
+        for (device, of) in &mut all {
+            let total = work.iter().filter(|work| work.pid == *device).count();
+            let counts = counts(calls, work, *device, &processes);
+            let is_enough =
+                |process: &u64| counts.iter().any(|count| count.0 == *process && count.1 * 4 >= total);
+            of.extend(homeless.iter().copied().filter(is_enough));
+            of.sort_by_key(|process| processes.iter().position(|other| other == process));
         }
         let mut owners = Owners { all: all.clone(), guessed: Vec::new() };
         for &at in &open {

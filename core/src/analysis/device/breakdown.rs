@@ -3,8 +3,8 @@
 //! Each instant counts for the first class of work that runs: compute, communication, memcpy, memset. So the parts of
 //! communication and of copies are those that compute does not hide. The remainder is idle time.
 
-use super::device_time::{Class, DeviceTime, device_times};
-use super::ranges::step_ranges;
+use super::device_time::{Class, DeviceTime, activities, device_times};
+use super::ranges::StepFinder;
 use crate::analysis::intervals::{Interval, lengths};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::events::Row;
@@ -58,22 +58,23 @@ impl Breakdown {
 /// Returns the breakdown of every device, or of every device in each step.
 pub fn breakdown(trace: &Trace, by: BreakdownBy) -> Vec<Breakdown> {
     let table = &trace.table;
-    let steps = step_ranges(table);
+    let steps = StepFinder::new(table);
     let one = |device: &DeviceTime, step: Option<Row>, time: Interval| {
         let lengths = lengths(&device.unions.each_ref(), time);
         let (class_ns, parts_ns) = (lengths.all, lengths.added);
         Breakdown { device: device.device.clone(), step, time, class_ns, parts_ns }
     };
-    let of = |device: &DeviceTime| -> Vec<Breakdown> {
+    let of = |(device, (_, activities)): (DeviceTime, (String, Vec<Row>))| -> Vec<Breakdown> {
+        let device = &device;
         match by {
             BreakdownBy::Device => [one(device, None, device.window)].into(),
             BreakdownBy::Step => {
-                let steps = steps.iter();
-                steps.map(|&(step, _)| one(device, Some(step), (table.ts(step), table.end(step)))).collect()
+                let steps = steps.of_device(trace, &activities).into_iter();
+                steps.map(|step| one(device, Some(step), (table.ts(step), table.end(step)))).collect()
             }
         }
     };
-    device_times(trace).iter().flat_map(of).collect()
+    device_times(trace).into_iter().zip(activities(table)).flat_map(of).collect()
 }
 
 /// The columns of the answer.

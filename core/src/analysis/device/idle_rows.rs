@@ -3,7 +3,7 @@
 use super::behind::{BEHIND, Behind};
 use super::device_time::{DeviceTime, activities, device_times, device_times_of};
 use super::idle::{Cause, Causes, Host, Part};
-use super::ranges::step_ranges;
+use super::ranges::StepFinder;
 use crate::analysis::intervals::Intervals;
 use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::events::{Row, Table};
@@ -98,8 +98,9 @@ pub(crate) fn idle_rows(trace: &Trace, by: IdleBy) -> Rows {
     let table = &trace.table;
     let mut rows = Rows::new(COLUMNS);
     if by == IdleBy::Step {
-        for device in device_times(trace) {
-            for (step, _) in step_ranges(table) {
+        let steps = StepFinder::new(table);
+        for (device, (_, activities)) in device_times(trace).into_iter().zip(activities(table)) {
+            for step in steps.of_device(trace, &activities) {
                 let place = [device.device.as_str().into(), Cell::Null, table.name(step).into()];
                 add(&mut rows, trace, &place, device.idle_in((table.ts(step), table.end(step))));
             }

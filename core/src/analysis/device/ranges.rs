@@ -68,6 +68,23 @@ impl StepFinder {
         StepFinder { steps, processes }
     }
 
+    /// The steps of the processes that launch these activities of a device; all if it is not known which do.
+    pub(crate) fn of_device(&self, trace: &Trace, activities: &[Row]) -> Vec<Row> {
+        let all = || self.steps.iter().map(|step| step.0);
+        if self.processes.len() < 2 {
+            return all().collect();
+        }
+        let mut pids: Vec<NameId> = Vec::new();
+        for launch in activities.iter().filter_map(|&row| trace.links.launch(row)) {
+            let pid = trace.table.track(launch).pid;
+            if pids.last() != Some(&pid) && !pids.contains(&pid) {
+                pids.push(pid);
+            }
+        }
+        let own: Vec<Row> = all().filter(|&row| pids.contains(&trace.table.track(row).pid)).collect();
+        if own.is_empty() { all().collect() } else { own }
+    }
+
     /// The last step that began at or before the start of an event, if it lies within it. Device work starts with its launch.
     /// `None` as well if several processes have steps, and the event is of none of them.
     pub(crate) fn find(&self, trace: &Trace, row: Row) -> Option<usize> {

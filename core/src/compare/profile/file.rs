@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 /// The first bytes.
 pub const MAGIC: &[u8; 4] = b"KPRF";
 
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 /// The longest time that is distinguished, in ns: about 39 hours.
 const LONGEST: i64 = 1 << 47;
@@ -91,6 +91,7 @@ impl Profile {
 fn write_facts(out: &mut Writer, facts: &Facts) {
     out.text(&facts.producer);
     out.list(&facts.devices, |out, name| out.text(name));
+    out.list(&facts.apart, |out, what| out.text(what));
     out.unsigned(facts.used_devices as u64);
     for flag in [facts.has_python, facts.has_shapes, facts.is_partial, facts.is_summary] {
         out.unsigned(u64::from(flag));
@@ -193,6 +194,7 @@ fn read_sums(from: &mut Reader<'_>) -> Option<Vec<Sum>> {
 fn read_facts(from: &mut Reader<'_>) -> Option<Facts> {
     let producer = from.text()?;
     let devices = from.list(Reader::text)?;
+    let apart = from.list(Reader::text)?;
     let used_devices = from.unsigned()? as usize;
     let mut flag = || from.unsigned().map(|flag| flag != 0);
     let (has_python, has_shapes, is_partial, is_summary) = (flag()?, flag()?, flag()?, flag()?);
@@ -209,6 +211,7 @@ fn read_facts(from: &mut Reader<'_>) -> Option<Facts> {
         schema,
         is_partial,
         is_summary,
+        apart,
     })
 }
 

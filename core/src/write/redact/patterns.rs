@@ -47,6 +47,10 @@ Runtime Triggered Module Loading
 Instrumentation
 Record Window End
 [outputs]
+Python GC
+Profile
+ProfileChunk
+CpuProfile
 not recorded: CPU
 not recorded: CUDA
 record_param_comms

@@ -67,6 +67,16 @@ pub(super) enum Place {
     Recorder,
     /// A frame of Chrome's `stackFrames`.
     Frame,
+    /// A sample of Chrome's `samples`.
+    Sample,
+    /// The argument `data` of a part of a V8 profile.
+    Profile,
+    /// Its `cpuProfile`, or that in it.
+    CpuProfile,
+    /// A node of its call tree.
+    Node,
+    /// The function of a node.
+    Function,
 }
 
 /// A rule and its keys, separated by newlines.
@@ -118,6 +128,7 @@ const ARGS: &[Group] = &[
     (Pattern("large\nsmall"), "segment_type"),
     (Pattern("user_scope"), "scope"),
     (Pattern("{hidden}:{number}"), "CallFrom"),
+    (Object(Place::Profile), "data"),
     // The only series of a sampled counter.
     (Numbers, ""),
     (Pattern("active_allocated\nactive_pending_free\nactive_awaiting_free\ninactive"), "state"),
@@ -152,6 +163,7 @@ const METADATA: &[Group] = &[
     (Pattern("Kinetoscope {part}.{part}.{part}"), "recorder"),
     (VERSION, "roctracer_version"),
     (Numbered(Place::Frame), "stackFrames"),
+    (Object(Place::Sample), "samples"),
     (Stack, "stack_table"),
     (
         Rule::Nothing,
@@ -200,8 +212,24 @@ const RECORDER: &[Group] = &[
 
 const FRAME: &[Group] = &[(Stack, "name"), (Rule::Nothing, "category"), (Numbers, "parent")];
 
+const SAMPLE: &[Group] = &[(Rule::Nothing, "name"), (Numbers, "cpu\npid\nsf\ntid\nts\nweight")];
+
+const PROFILE: &[Group] =
+    &[(Object(Place::CpuProfile), "cpuProfile"), (Numbers, "columns\nendTime\nlines\nstartTime\ntimeDeltas")];
+
+const CPU_PROFILE: &[Group] =
+    &[(Object(Place::Node), "nodes"), (Numbers, "endTime\nsamples\nstartTime\ntimeDeltas")];
+
+const NODE: &[Group] = &[(Object(Place::Function), "callFrame"), (Numbers, "children\nhitCount\nid\nparent")];
+
+const FUNCTION: &[Group] = &[
+    (Stack, "functionName"),
+    (Rule::Nothing, "codeType\nurl"),
+    (Numbers, "columnNumber\nlineNumber\nscriptId"),
+];
+
 /// The keys of each object.
-const PLACES: [(Place, &[Group]); 9] = [
+const PLACES: [(Place, &[Group]); 14] = [
     (Place::Event, EVENT),
     (Place::Args, ARGS),
     (Place::Metadata, METADATA),
@@ -211,6 +239,11 @@ const PLACES: [(Place, &[Group]); 9] = [
     (Place::Group, GROUP),
     (Place::Recorder, RECORDER),
     (Place::Frame, FRAME),
+    (Place::Sample, SAMPLE),
+    (Place::Profile, PROFILE),
+    (Place::CpuProfile, CPU_PROFILE),
+    (Place::Node, NODE),
+    (Place::Function, FUNCTION),
 ];
 
 /// The public keys.
@@ -275,7 +308,8 @@ const CATEGORIES: &str = "cpu_op user_annotation python_function cuda_runtime cu
     async_gpu async_cpu_to_gpu async cpu_to_cuda flow other Operator operator Kernel Memcpy Memset Runtime runtime driver \
     mtia_runtime mtia_ccp_events xpu_runtime xpu_driver xpu_sync glow_runtime privateuse1_runtime privateuse1_driver \
     hip_runtime hpu_op collective_comm cuda_profiler_range not_recorded track_span \
-    async_poll follows_from cpu_sample";
+    async_poll follows_from cpu_sample disabled-by-default-v8 disabled-by-default-v8.cpu_profiler \
+    disabled-by-default-v8.cpu_profiler.hires";
 
 impl Vocabulary {
     /// Redacts a text by a rule; `None` if all of it is replaced.
