@@ -14,7 +14,6 @@ pub(crate) mod nanoseconds;
 mod placing;
 
 use crate::diagnostics::Diagnostics;
-use crate::samples;
 use crate::table::events::Table;
 use crate::table::metadata::Source;
 
@@ -22,7 +21,6 @@ use crate::table::metadata::Source;
 pub(crate) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
     match table.metadata.source {
         Source::Chrome => {
-            samples::adopt_lines(table, diagnostics);
             nanoseconds::apply(table, diagnostics);
             ascend::apply(table);
             legacy_chrome::apply(table);

@@ -22,7 +22,6 @@ use crate::table::layout::Place;
 use crate::table::metadata::Source;
 use crate::table::tracks::{Track, TrackId};
 use crate::time;
-use crate::write::chrome::value_json;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -53,7 +52,7 @@ pub(crate) struct Samples {
 }
 
 /// Makes members of the document of lines without an event that have samples or their frames, which JSON Lines can have anywhere.
-pub(crate) fn adopt_lines(table: &mut Table, diagnostics: &mut Diagnostics) {
+fn adopt_lines(table: &mut Table, diagnostics: &mut Diagnostics) {
     let keys = [edit::SAMPLES, edit::FRAMES].map(|key| table.names.find(key));
     let has_key = |row: Row| {
         let mut known = keys.iter().flatten();
@@ -71,7 +70,7 @@ pub(crate) fn adopt_lines(table: &mut Table, diagnostics: &mut Diagnostics) {
     for &row in &lines {
         let members = table.all_fields(row).filter(|(field, _)| field.place == Place::Top);
         let members: Vec<(String, String)> =
-            members.map(|(field, value)| (table.names.get(field.key).into(), value_json(value))).collect();
+            members.map(|(field, value)| (table.names.get(field.key).into(), value.to_json())).collect();
         table.metadata.trailing += members.len();
         table.metadata.entries.extend(members);
     }
@@ -89,6 +88,12 @@ impl Samples {
         let mut samples = Samples::default();
         if table.metadata.source != Source::Chrome {
             return samples;
+        }
+        adopt_lines(table, diagnostics);
+        if diagnostics.count(Code::Nanoseconds) > 0 {
+            for (_, json) in table.metadata.entries.iter_mut().filter(|entry| entry.0 == edit::SAMPLES) {
+                *json = edit::from_nanoseconds(json);
+            }
         }
         v8::read(&mut samples, table, diagnostics);
         chrome::read(&mut samples, table, diagnostics);

@@ -8,6 +8,7 @@ pub mod events;
 pub mod fields;
 pub mod layout;
 mod merge;
+pub(crate) mod merged;
 pub mod metadata;
 pub(crate) mod packed;
 pub mod tracks;

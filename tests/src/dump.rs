@@ -7,7 +7,6 @@ use kinetoscope_core::table::events::{Row, Table};
 use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::time;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::write::chrome::value_json;
 use std::fmt::Write;
 
 fn ns(value: i64) -> String {
@@ -31,7 +30,7 @@ pub fn event(table: &Table, row: Row) -> String {
     );
     for (place, mark) in [(Place::Top, "."), (Place::Args, "")] {
         for (field, value) in table.all_fields(row).filter(|f| f.0.place == place) {
-            let _ = write!(line, " {mark}{}={}", table.names.get(field.key), value_json(value));
+            let _ = write!(line, " {mark}{}={}", table.names.get(field.key), value.to_json());
         }
     }
     line

@@ -17,7 +17,6 @@ use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::{Trace, TraceReader};
 use kinetoscope_core::tree::Position;
-use kinetoscope_core::write::chrome::value_json;
 use kinetoscope_core::write::repair::Repairer;
 use kinetoscope_tests::dump;
 use proptest::prelude::*;
@@ -122,7 +121,7 @@ proptest! {
             prop_assert_eq!(ours.len(), args.len());
             for ((field, value), (key, theirs)) in ours.into_iter().zip(&args) {
                 prop_assert_eq!(table.names.get(field.key), key);
-                let ours = value_json(value);
+                let ours = value.to_json();
                 prop_assert!(is_written_as(&ours, theirs), "{} differs from {}", ours, theirs);
             }
         }

@@ -6,13 +6,11 @@
 
 use crate::diagnostics::{Code, Diagnostics};
 use crate::names::NameId;
-use crate::samples::edit;
 use crate::table::bounds::{DURATION, START};
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::Place;
 use crate::time::{self, Parsed, parse_nanos};
-use crate::write::chrome::value_json;
 use alloc::format;
 use alloc::string::String;
 use core::ops::Range;
@@ -63,7 +61,7 @@ fn far_time(table: &Table, row: Row, key: NameId) -> Option<Parsed> {
     match value {
         Value::Int(ns) => Some(Parsed { ns, rounded: false, clamped: false }),
         Value::Text(text) | Value::Number(text) => parse_nanos(text.trim().as_bytes()),
-        Value::Decimal { .. } => parse_nanos(value_json(value).as_bytes()),
+        Value::Decimal { .. } => parse_nanos(value.to_json().as_bytes()),
         _ => None,
     }
 }
@@ -89,9 +87,6 @@ fn convert(table: &mut Table, start: NameId, diagnostics: &mut Diagnostics) {
         table.set_dur(row, ns.min(time::LONGEST));
     }
     table.remove_fields(&[START, DURATION]);
-    for (_, json) in table.metadata.entries.iter_mut().filter(|entry| entry.0 == edit::SAMPLES) {
-        *json = edit::from_nanoseconds(json);
-    }
     let (offset, example) = found.map_or((None, String::new()), |f| (f.first_offset, f.example));
     diagnostics.record_many(Code::Nanoseconds, count, offset, example.as_bytes());
     diagnostics.record_many(Code::TimeRounded, rounded, None, b"");

@@ -121,7 +121,9 @@ pub(crate) fn moved_frames(frames: &str, to: &mut dyn Move) -> String {
         let key = quote(&to.frame(&id(key)));
         let mut parent = |key: &str, value: &str| (key == "parent").then(|| quote(&to.frame(&id(value))));
         let frame = if frame.starts_with('{') { changed(frame, &mut parent) } else { frame.into() };
-        out += &format!("{}{key}:{frame}", if out.is_empty() { "" } else { ",\n" });
+        for part in [if out.is_empty() { "" } else { ",\n" }, &key, ":", &frame] {
+            out += part;
+        }
     }
     out
 }

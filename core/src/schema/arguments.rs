@@ -5,7 +5,6 @@ use crate::names::NameId;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::Place;
-use crate::write::chrome::value_json;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -117,5 +116,5 @@ pub(super) fn dimensions(value: Value<'_>) -> Option<[i64; 3]> {
 
 /// A text as it is, another value as JSON.
 fn text(value: Value<'_>) -> String {
-    if let Value::Text(text) = value { text.to_owned() } else { value_json(value) }
+    if let Value::Text(text) = value { text.to_owned() } else { value.to_json() }
 }

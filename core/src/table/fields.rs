@@ -6,8 +6,20 @@ use super::column::Column;
 use super::layout::{Field, FieldType};
 use crate::index::Index;
 use crate::names::{NameId, Names};
+use crate::rows::quote;
 use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+fn decimal(digits: i64, decimals: u32) -> String {
+    let magnitude = digits.unsigned_abs().to_string();
+    let decimals = decimals as usize;
+    let zeros = "0".repeat((decimals + 1).saturating_sub(magnitude.len()));
+    let padded = zeros + &magnitude;
+    let (whole, fraction) = padded.split_at(padded.len() - decimals);
+    let sign = if digits < 0 { "-" } else { "" };
+    [sign, whole, ".", fraction].concat()
+}
 
 /// A value of an event's field.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +46,18 @@ pub enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// The value as JSON.
+    pub fn to_json(self) -> String {
+        match self {
+            Value::Null => "null".into(),
+            Value::Bool(b) => b.to_string(),
+            Value::Int(n) => n.to_string(),
+            Value::Decimal { digits, decimals } => decimal(digits, decimals),
+            Value::Number(text) | Value::Json(text) => text.into(),
+            Value::Text(text) => quote(text),
+        }
+    }
+
     /// The value as an integer: an integral number, or a string that spells one.
     pub fn as_i64(&self) -> Option<i64> {
         match *self {

@@ -239,7 +239,7 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
             }
             let changed = self.rewrite.field(table, row, Place::Top, key, value);
             let key = quoted_key(&mut self.rewrite, KeyOf::Event(Place::Top), key);
-            members.quoted(&key, &changed.unwrap_or_else(|| value_json(value)))?;
+            members.quoted(&key, &changed.unwrap_or_else(|| value.to_json()))?;
         }
         let mut args = String::new();
         for (field, value) in table.all_fields(row).filter(|f| f.0.place == Place::Args) {
@@ -247,7 +247,7 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
             let changed = self.rewrite.field(table, row, Place::Args, key, value);
             let key = quoted_key(&mut self.rewrite, KeyOf::Event(Place::Args), key);
             let separator = if args.is_empty() { "{" } else { "," };
-            write!(args, "{separator}{key}:{}", changed.unwrap_or_else(|| value_json(value)))?;
+            write!(args, "{separator}{key}:{}", changed.unwrap_or_else(|| value.to_json()))?;
         }
         if !args.is_empty() {
             args.push('}');
@@ -333,32 +333,10 @@ fn far_times(table: &Table, row: Row) -> impl Iterator<Item = &'static str> {
 /// Formats fields as a JSON object; empty without fields.
 pub(crate) fn fields_json<'t>(table: &Table, fields: impl Iterator<Item = (&'t Field, Value<'t>)>) -> String {
     let member = |(field, value): (&Field, Value<'_>)| {
-        format!("{}:{}", quote(table.names.get(field.key)), value_json(value))
+        format!("{}:{}", quote(table.names.get(field.key)), value.to_json())
     };
     let members: Vec<String> = fields.map(member).collect();
     if members.is_empty() { String::new() } else { format!("{{{}}}", members.join(",")) }
-}
-
-/// Formats a field's value as JSON.
-pub fn value_json(value: Value<'_>) -> String {
-    match value {
-        Value::Null => "null".into(),
-        Value::Bool(b) => b.to_string(),
-        Value::Int(n) => n.to_string(),
-        Value::Decimal { digits, decimals } => decimal(digits, decimals),
-        Value::Number(text) | Value::Json(text) => text.into(),
-        Value::Text(text) => quote(text),
-    }
-}
-
-fn decimal(digits: i64, decimals: u32) -> String {
-    let magnitude = digits.unsigned_abs().to_string();
-    let decimals = decimals as usize;
-    let zeros = "0".repeat((decimals + 1).saturating_sub(magnitude.len()));
-    let padded = zeros + &magnitude;
-    let (whole, fraction) = padded.split_at(padded.len() - decimals);
-    let sign = if digits < 0 { "-" } else { "" };
-    [sign, whole, ".", fraction].concat()
 }
 
 /// Writes every event of a table for which `keep` returns true.

@@ -14,8 +14,9 @@ use crate::samples::edit::{self, Move};
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::{Key, Place};
+use crate::table::merged::{NUMBERS, RENUMBERED};
 use crate::table::metadata::Source;
-use crate::table::tracks::{Track, plain};
+use crate::table::tracks::Track;
 use crate::trace::Trace;
 use crate::versions::MERGED;
 use alloc::format;
@@ -38,27 +39,8 @@ const OWN: [&str; 9] = [
     edit::FRAMES,
 ];
 
-/// The number of `pid`s and `tid`s of each rank.
-const NUMBERS: i64 = 10_000_000;
-
-/// The first number of those that do not fit. Numbers of processes on Linux are smaller.
-const RENUMBERED: i64 = 5_000_000;
-
 /// The number of ids of each rank, as a power of 2.
 const IDS: u32 = 33;
-
-/// The rank and the own number of a number in a merged trace; `None` if it was renumbered.
-fn own_number(number: i64) -> Option<(i64, i64)> {
-    Some((number.div_euclid(NUMBERS), number.rem_euclid(NUMBERS))).filter(|own| own.1 < RENUMBERED)
-}
-
-/// The name of a device: its number, in a merged trace with its rank.
-pub(crate) fn device_name(table: &Table, pid: NameId) -> String {
-    let text = plain(&table.names, pid);
-    let is_merged = table.metadata.text("ranks").is_some_and(|ranks| ranks.contains("\"offset_ns\""));
-    let own = text.parse().ok().filter(|_| is_merged).and_then(own_number);
-    own.map_or_else(|| text.into(), |(rank, own)| format!("rank {rank}: {own}"))
-}
 
 /// Writes one rank after the other.
 #[derive(Debug, Default)]
@@ -139,16 +121,13 @@ impl Merger {
     fn add_common(&mut self, trace: &Trace) {
         let entries = &trace.table.metadata.entries;
         let rules = trace.rules.versions;
-        match &mut self.common {
-            Some(common) => {
-                common.retain(|entry| entries.contains(entry));
-                self.rules = self.rules.filter(|&known| known == rules);
-            }
-            None => {
-                let own = entries.iter().filter(|entry| !OWN.contains(&entry.0.as_str()));
-                self.common = Some(own.cloned().collect());
-                self.rules = Some(rules);
-            }
+        if let Some(common) = &mut self.common {
+            common.retain(|entry| entries.contains(entry));
+            self.rules = self.rules.filter(|&known| known == rules);
+        } else {
+            let own = entries.iter().filter(|entry| !OWN.contains(&entry.0.as_str()));
+            self.common = Some(own.cloned().collect());
+            self.rules = Some(rules);
         }
     }
 

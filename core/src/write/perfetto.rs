@@ -20,7 +20,7 @@ use crate::table::layout::{Field, Place, is_begin};
 use crate::time;
 use crate::trace::Trace;
 use crate::tree::Position;
-use crate::write::chrome::{category_text, value_json};
+use crate::write::chrome::category_text;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::vec::Vec;
@@ -341,7 +341,7 @@ fn annotation(out: &mut Vec<u8>, strings: &mut Strings, (field, value): (&Field,
         Value::Json(text) => bytes(out, JSON, text.as_bytes()),
         Value::Decimal { .. } | Value::Number(_) => {
             fixed(out, DOUBLE, value.as_f64().unwrap_or_default().to_bits());
-            bytes(out, extension::NUMBER, value_json(value).as_bytes());
+            bytes(out, extension::NUMBER, value.to_json().as_bytes());
         }
     }
 }

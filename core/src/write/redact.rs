@@ -17,7 +17,7 @@ mod patterns;
 mod rules;
 mod vocabulary;
 
-use super::chrome::{KeyOf, Rewrite, value_json};
+use super::chrome::{KeyOf, Rewrite};
 use crate::index::Index;
 use crate::rows::quote;
 use crate::table::events::{Row, Table};
@@ -208,7 +208,7 @@ impl<A: Audit> Rewrite for Redact<A> {
                 self.pen.audit.number(field);
                 None
             }
-            number => Some(quote(&self.pen.hidden(field, &value_json(number)))),
+            number => Some(quote(&self.pen.hidden(field, &number.to_json()))),
         }
     }
 

@@ -13,9 +13,9 @@ use crate::kernel_rules::{KernelCategory, Patterns};
 use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
+use crate::table::merged::device_name;
 use crate::trace::Trace;
 use crate::words::words;
-use crate::write::merge::device_name;
 use alloc::string::String;
 use alloc::vec::Vec;
 
