@@ -91,9 +91,11 @@ pub(crate) fn durations_of_asyncs(table: &mut Table, pairs: &Pairs) -> Vec<(Row,
         let (mut ids, mut index) = (Ids::new(table), Index::default());
         let mut number = |begin| {
             let next = index.len() as u32;
-            Some((begin, index.of(ids.of(begin)?, next)))
+            // A begin without an id is alone.
+            let id = ids.of(begin).unwrap_or((-1, i64::from(begin)));
+            (begin, index.of(id, next))
         };
-        timed.iter().filter_map(|&(begin, _)| number(begin)).collect()
+        timed.iter().map(|&(begin, _)| number(begin)).collect()
     };
     for (begin, end) in timed {
         table.set_dur(begin, end.saturating_sub(table.ts(begin)).max(0));

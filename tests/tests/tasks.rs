@@ -158,6 +158,11 @@ fn begins_without_an_end_last_to_the_end_of_the_recording() {
     assert_eq!(json!(names), json!([["a", 1, 15_000], ["x", 1, 10_000], ["y", 1, 0]]));
     let folded = String::from_utf8(exported(&trace, "folded", b"")).expect("UTF-8");
     assert_eq!(folded, "process_1_·_thread_1;a 15\nprocess_1_·_thread_1_(overlap_1);x 10\n");
+    let mut without_id = event("b", "a", 1, 0);
+    without_id.as_object_mut().expect("an object").remove("id");
+    let trace = made(&json!([without_id, event("n", "a", 1, 7)]));
+    assert_eq!(pick(&rows(&trace, "names")[0], &["name", "total_ns"]), [json!("a"), json!(7_000)]);
+    assert!(rows(&trace, "check").iter().all(|row| row["holds"] != false));
     let only_open = made(&json!([event("b", "a", 1, 0), event("n", "a", 1, 7)]));
     assert_eq!(pick(&rows(&only_open, "names")[0], &["name", "total_ns"]), [json!("a"), json!(7_000)]);
 }
