@@ -168,7 +168,8 @@ fn the_end_of_a_large_recording_in_a_file_takes_constant_memory() {
     let recording = profiler.stop().expect("a recording").expect("a recording");
     let copy = folder.path().join("copy.ktrace");
     recording.save(&copy).expect("a file");
-    let grown = peak() - before;
+    // The kernel's count is approximate, and can fall.
+    let grown = peak().saturating_sub(before);
     let size = fs::metadata(&path).expect("a file").len();
     assert!(size > 60 << 20, "{size} bytes");
     assert!(grown < 8 << 20, "{grown} bytes for a file of {size} bytes");
