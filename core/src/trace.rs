@@ -117,15 +117,15 @@ impl Trace {
         ]);
         diagnostics.append(&unpaired);
         let is_own = |&row: &Row| table.category(row) == Category::Window;
-        if tree.rows().iter().all(is_own) && pairs.has_asyncs(&table) {
+        let asyncs = pairs.asyncs_count(&table);
+        if tree.rows().iter().all(is_own) && asyncs > 0 {
             let mut ids = durations_of_asyncs(&mut table, &pairs);
             bound_times(&mut table, &mut diagnostics);
             // The spans of the recorder itself are in groups of their own.
             ids.extend(tree.rows().iter().copied().zip((0..u32::MAX).rev()));
             tree = tree::build_asynchronous(&table, &ids);
         } else {
-            let begins = pairs.asyncs.len() + pairs.open_asyncs(&table).count();
-            diagnostics.record_many(Code::AsyncApart, begins as u64, None, b"");
+            diagnostics.record_many(Code::AsyncApart, asyncs as u64, None, b"");
         }
         let links = link(&table, &tree, &pairs, ids, &mut diagnostics, join);
         let rules = Rules::of_trace(&table);

@@ -96,7 +96,7 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
         (_, _, Change::MoreCalls | Change::FewerCalls) => Some((Why::Calls, calls(line))),
         _ if line.counts == [0, 0] => None,
         (RowKind::Collective, ..) => Some(collective(line)),
-        _ if ratio(line).is_some_and(|ratio| (ratio - 1.0).abs() < SAME) => because(
+        _ if ratio(line).is_some_and(|ratio| (ratio - 1.0).abs() < AS_LONG) => because(
             Why::Overlap,
             "calls take as long as before, and another part of them is covered by others",
         ),
@@ -157,7 +157,7 @@ fn ratio(line: &Line) -> Option<f64> {
 }
 
 /// The change of a duration below which it is the same in words.
-const SAME: f64 = 0.005;
+const AS_LONG: f64 = 0.005;
 
 fn per_call(line: &Line) -> String {
     let what = if line.kind.is_on_device() { "a call takes" } else { "the self time of a call is" };

@@ -33,9 +33,9 @@ impl Pairs {
         self.incomplete.iter().copied().filter(|&row| is_async_begin(table.ph(row)))
     }
 
-    /// Whether the trace has asynchronous spans.
-    pub(crate) fn has_asyncs(&self, table: &Table) -> bool {
-        !self.asyncs.is_empty() || self.open(table).next().is_some()
+    /// The number of asynchronous spans, with those without an end.
+    pub(crate) fn asyncs_count(&self, table: &Table) -> usize {
+        self.asyncs.len() + self.open(table).count()
     }
 
     /// The asynchronous begins without an end, each with the end of the recording.

@@ -16,8 +16,11 @@ pub(crate) const FRAME_KEYS: [&str; 2] = ["sf", "esf"];
 pub(crate) const SAMPLES: &str = "samples";
 pub(crate) const FRAMES: &str = "stackFrames";
 
-/// An object with other values for some keys. `change` gets each key without quotes and its value.
+/// An object with other values for some keys, and anything else unchanged. `change` gets each key without quotes and its value.
 fn changed(object: &str, change: &mut dyn FnMut(&str, &str) -> Option<String>) -> String {
+    if !object.starts_with('{') {
+        return object.into();
+    }
     let mut out = String::from("{");
     for (key, value) in items(object) {
         let other = change(key.trim_matches('"'), value);
@@ -52,6 +55,11 @@ fn id(json: &str) -> String {
     serde_json::from_str(json).unwrap_or_else(|_| json.into())
 }
 
+/// A time in ns, which is a number of µs.
+fn time_in(json: &str) -> Option<i64> {
+    parse_micros(plain(json).as_bytes()).filter(|time| !time.clamped).map(|time| time.ns)
+}
+
 fn micros(ns: i64) -> String {
     let mut text = String::new();
     time::write_micros(&mut text, ns);
@@ -60,8 +68,7 @@ fn micros(ns: i64) -> String {
 
 /// The time of a sample in ns, as the table counts; `None` if it has none.
 pub(super) fn time_of(sample: &str) -> Option<i64> {
-    let ts = items(sample).find(|item| item.0 == "\"ts\"")?.1;
-    parse_micros(plain(ts).as_bytes()).filter(|time| !time.clamped).map(|time| time.ns)
+    time_in(items(sample).find(|item| item.0 == "\"ts\"")?.1)
 }
 
 /// The earliest time in the members `samples` of a document, in ns.
@@ -77,9 +84,7 @@ pub(crate) fn from_nanoseconds(samples: &str) -> String {
         let time = parse_nanos(plain(value).as_bytes()).filter(|_| key == "ts")?;
         (!time.clamped).then(|| micros(time.ns))
     };
-    let mut one =
-        |sample: &str| Some(if sample.starts_with('{') { changed(sample, &mut ts) } else { sample.into() });
-    list(samples, &mut one)
+    list(samples, &mut |sample| Some(changed(sample, &mut ts)))
 }
 
 /// The member `samples` with those of a time.
@@ -100,18 +105,12 @@ pub(crate) trait Move {
 /// The elements of the member `samples`, moved.
 pub(crate) fn moved(samples: &str, to: &mut dyn Move) -> String {
     let mut member = |key: &str, value: &str| match key {
-        "ts" => {
-            let time = parse_micros(plain(value).as_bytes()).filter(|time| !time.clamped)?;
-            Some(micros(to.time(time.ns)))
-        }
+        "ts" => Some(micros(to.time(time_in(value)?))),
         "pid" | "tid" => Some(to.thread(value)),
         "sf" => Some(quote(&to.frame(&id(value)))),
         _ => None,
     };
-    let mut one = |sample: &str| {
-        Some(if sample.starts_with('{') { changed(sample, &mut member) } else { sample.into() })
-    };
-    elements(samples, &mut one)
+    elements(samples, &mut |sample| Some(changed(sample, &mut member)))
 }
 
 /// The members of `stackFrames`, with their new ids.
@@ -120,7 +119,7 @@ pub(crate) fn moved_frames(frames: &str, to: &mut dyn Move) -> String {
     for (key, frame) in items(frames) {
         let key = quote(&to.frame(&id(key)));
         let mut parent = |key: &str, value: &str| (key == "parent").then(|| quote(&to.frame(&id(value))));
-        let frame = if frame.starts_with('{') { changed(frame, &mut parent) } else { frame.into() };
+        let frame = changed(frame, &mut parent);
         for part in [if out.is_empty() { "" } else { ",\n" }, &key, ":", &frame] {
             out += part;
         }
@@ -130,16 +129,13 @@ pub(crate) fn moved_frames(frames: &str, to: &mut dyn Move) -> String {
 
 /// The argument `data` of a part of a V8 profile whose start is at another time; `None` if the event is no such part.
 pub(crate) fn moved_profile(table: &Table, row: Row, data: &str, to: &mut dyn Move) -> Option<String> {
-    if !v8::is_profile(table, row) || !data.starts_with('{') {
+    if !v8::is_profile(table, row) {
         return None;
     }
-    let mut time = |value: &str| {
-        let time = parse_micros(plain(value).as_bytes()).filter(|time| !time.clamped)?;
-        Some(micros(to.time(time.ns)))
-    };
+    let mut time = |value: &str| Some(micros(to.time(time_in(value)?)));
     Some(changed(data, &mut |key, value| match key {
         "startTime" | "endTime" => time(value),
-        "cpuProfile" if value.starts_with('{') => Some(changed(value, &mut |key, value| match key {
+        "cpuProfile" => Some(changed(value, &mut |key, value| match key {
             "startTime" | "endTime" => time(value),
             _ => None,
         })),
@@ -175,7 +171,7 @@ const OF_SAMPLES: [&str; 3] = ["samples", "lines", "columns"];
 fn with_samples(data: &str, kept: &[bool], deltas: &str) -> String {
     changed(data, &mut |key, value| match key {
         "timeDeltas" => Some(deltas.to_string()),
-        "cpuProfile" if value.starts_with('{') => Some(with_samples(value, kept, deltas)),
+        "cpuProfile" => Some(with_samples(value, kept, deltas)),
         _ if OF_SAMPLES.contains(&key) && value.starts_with('[') => {
             let mut at = 0..;
             Some(list(value, &mut |element| {
