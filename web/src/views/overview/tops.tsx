@@ -88,8 +88,8 @@ function SnapshotMemory({ summary }: { summary: SummaryRow }) {
         columns={[
           { key: "device", title: SHARED.device, kind: "text", about: LABELS.memoryDeviceHint, width: "90px" },
           { key: "segments", title: LABELS.segments, kind: "int", about: LABELS.segmentsHint, width: "90px" },
-          { key: "reserved_bytes", title: LABELS.reserved, kind: "bytes", about: LABELS.reservedHint, bar: true },
-          { key: "allocated_bytes", title: LABELS.allocated, kind: "bytes", about: LABELS.allocatedHint, bar: true },
+          { key: "reserved_bytes", title: LABELS.reserved, kind: "bytes", about: LABELS.reservedHint },
+          { key: "allocated_bytes", title: LABELS.allocated, kind: "bytes", about: LABELS.allocatedHint },
           { key: "largest_free_bytes", title: LABELS.largestFree, kind: "bytes", about: LABELS.largestFreeHint },
         ]}
       />
