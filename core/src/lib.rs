@@ -93,6 +93,7 @@ pub mod internals;
 mod join;
 pub mod kernel_rules;
 pub mod link;
+mod maxima;
 pub mod names;
 mod order;
 pub mod outline;

@@ -11,11 +11,15 @@
 //!   belongs to the innermost forward operator with its sequence number, if one thread ran all forward operators.
 
 mod absent;
+mod flows;
+mod operators;
 mod processes;
 mod repeated;
 mod search;
 
 use self::absent::{Activity, count_absent};
+use self::flows::{OpIndex, link_backward, link_by_flows};
+use self::operators::Operators;
 use self::repeated::{Repeated, resolve};
 use self::search::lower_bound;
 use crate::diagnostics::{Code, Diagnostics};
@@ -81,14 +85,19 @@ impl ById {
         ById(rows)
     }
 
-    fn of(&self, id: i64) -> &[(i64, Row)] {
-        &self.0[self.range(id)]
+    fn range(&self, id: i64) -> Range<usize> {
+        let start = self.start(id);
+        // Most ids have few rows, so that the steps begin with one.
+        let (mut end, mut step) = (start, 1);
+        while self.0.get(end + step - 1).is_some_and(|row| row.0 == id) {
+            (end, step) = (end + step, step * 2);
+        }
+        let rest = &self.0[end..(end + step).min(self.0.len())];
+        start..end + rest.partition_point(|row| row.0 == id)
     }
 
-    fn range(&self, id: i64) -> Range<usize> {
-        let start = lower_bound(self.0.len(), |at| self.0[at].0, id);
-        let length = self.0[start..].iter().take_while(|&&(other, _)| other == id).count();
-        start..start + length
+    fn start(&self, id: i64) -> usize {
+        lower_bound(self.0.len(), |at| self.0[at].0, id)
     }
 
     fn has_repeats(&self) -> bool {
@@ -96,7 +105,7 @@ impl ById {
     }
 
     fn first(&self, id: i64) -> Option<Row> {
-        self.of(id).first().map(|&(_, row)| row)
+        self.0.get(self.start(id)).filter(|row| row.0 == id).map(|&(_, row)| row)
     }
 }
 
@@ -203,19 +212,29 @@ fn launches<'a>(table: &'a Table, calls: &'a ById) -> impl Iterator<Item = Row> 
     calls.0.iter().map(|&(_, row)| row).filter(move |&row| names.has(table.name_id(row)))
 }
 
-/// The tree position of every launch call, by row.
-fn positions(table: &Table, tree: &Tree) -> Vec<(Row, Position)> {
-    let calls = tree.positions().filter(|&at| table.category(tree.row(at)).is_launch_call());
-    let mut positions: Vec<(Row, Position)> = calls.map(|at| (tree.row(at), at)).collect();
-    sort_by_key(&mut positions, |&(row, at)| (i64::from(row), i64::from(at)));
-    positions
+/// Launch calls with the innermost operators around them, by call.
+fn enclosing(table: &Table, tree: &Tree) -> Vec<(Row, Row)> {
+    let mut enclosing = Vec::new();
+    let mut op_above: Vec<Option<Row>> = Vec::with_capacity(tree.len());
+    for at in tree.positions() {
+        let above = |parent: Position| {
+            let is_op = table.category(tree.row(parent)) == Category::CpuOp;
+            if is_op { Some(tree.row(parent)) } else { op_above[parent.index()] }
+        };
+        let op = tree.parent(at).and_then(above);
+        op_above.push(op);
+        let call = tree.row(at);
+        enclosing.extend(op.filter(|_| table.category(call).is_launch_call()).map(|op| (call, op)));
+    }
+    sort_by_key(&mut enclosing, |&(call, _)| (i64::from(call), 0));
+    enclosing
 }
 
 struct Owners<'a> {
     table: &'a Table,
-    tree: &'a Tree,
-    ops: ById,
-    positions: Vec<(Row, Position)>,
+    ops: Operators,
+    /// Launch calls with the innermost operators around them.
+    enclosing: Vec<(Row, Row)>,
     /// Work whose correlation id several calls have.
     of_calls: Repeated,
     /// Work without a call whose external id several operators have.
@@ -234,7 +253,7 @@ impl<'a> Owners<'a> {
         let without = work.iter().filter(|work| own(work).is_none_or(|(id, _)| calls.first(id).is_none()));
         let external = without.filter_map(|&(_, row)| Some((external_of_work(table, row)?, row)));
         let of_ops = resolve(table, &ops, external.collect());
-        Owners { table, tree, ops, positions: positions(table, tree), of_calls, of_ops }
+        Owners { table, ops: Operators::new(table, ops), enclosing: enclosing(table, tree), of_calls, of_ops }
     }
 
     /// Counts the work that was linked by more than its id.
@@ -263,38 +282,15 @@ impl<'a> Owners<'a> {
 
     fn of_call(&self, call: Row) -> Option<Row> {
         let external = self.table.int(call, Key::ExternalId).filter(|&id| id > 0);
-        let named = external.map(|id| self.ops.of(id)).unwrap_or_default();
-        let contains = |op: Row| {
-            self.table.track_id(op) == self.table.track_id(call)
-                && self.table.ts(op) <= self.table.ts(call)
-                && self.table.end(call) <= self.table.end(op)
-        };
         let own = external.is_some() && external == self.table.int(call, Key::Correlation);
-        let inside = named.iter().map(|&(_, op)| op).find(|&op| contains(op));
-        inside.or_else(|| self.among(named, call).filter(|_| !own)).or_else(|| self.enclosing(call))
-    }
-
-    /// The operator of a call among those with its external id, none of which contains it: the latest of its process that began
-    /// before it, else the first.
-    fn among(&self, named: &[(i64, Row)], call: Row) -> Option<Row> {
-        let pid = |row: Row| self.table.track(row).pid;
-        let begin = |op: Row| self.table.ts(op);
-        let own = named.iter().map(|&(_, op)| op).filter(|&op| pid(op) == pid(call));
-        let before = own.clone().filter(|&op| begin(op) <= begin(call));
-        let latest = before.min_by_key(|&op| (core::cmp::Reverse(begin(op)), op));
-        latest.or_else(|| own.clone().next()).or_else(|| named.first().map(|&(_, op)| op))
-    }
-
-    fn enclosing(&self, call: Row) -> Option<Row> {
-        let at = lower_bound(self.positions.len(), |at| i64::from(self.positions[at].0), i64::from(call));
-        let &(_, position) = self.positions.get(at).filter(|found| found.0 == call)?;
-        let mut ancestors = self.tree.ancestors(position).map(|at| self.tree.row(at));
-        ancestors.find(|&row| self.table.category(row) == Category::CpuOp)
+        let around = external.and_then(|id| self.ops.around(self.table, id, call));
+        let nearest = || external.filter(|_| !own).and_then(|id| self.ops.nearest(self.table, id, call));
+        around.or_else(nearest).or_else(|| find(&self.enclosing, call))
     }
 
     fn of_work(&self, row: Row) -> Option<Row> {
         let external = external_of_work(self.table, row)?;
-        find(&self.of_ops.chosen, row).or_else(|| self.ops.first(external))
+        find(&self.of_ops.chosen, row).or_else(|| self.ops.by_id().first(external))
     }
 }
 
@@ -302,109 +298,4 @@ impl<'a> Owners<'a> {
 fn external_of_work(table: &Table, row: Row) -> Option<i64> {
     let external = table.int(row, Key::ExternalId).filter(|&id| id > 0)?;
     (table.int(row, Key::Correlation) != Some(external)).then_some(external)
-}
-
-/// The operators of every track, indexed by start time.
-struct OpIndex<'a> {
-    table: &'a Table,
-    tree: &'a Tree,
-    /// Track, start, position in the tree.
-    starts: Vec<(u32, i64, Position)>,
-}
-
-impl<'a> OpIndex<'a> {
-    fn new(table: &'a Table, tree: &'a Tree) -> Self {
-        let mut starts: Vec<(u32, i64, Position)> = Vec::new();
-        for lane in tree.lanes() {
-            let ops = lane.positions().map(|at| (tree.row(at), at));
-            let ops = ops.filter(|&(row, _)| table.category(row) == Category::CpuOp);
-            starts.extend(ops.map(|(row, at)| (lane.track.0, table.ts(row), at)));
-        }
-        sort_by_key(&mut starts, |&(track, ts, _)| (i64::from(track), ts));
-        OpIndex { table, tree, starts }
-    }
-
-    fn last_before(&self, event: Row) -> Option<Position> {
-        let key = (self.table.track_id(event).0, self.table.ts(event));
-        let end = self.starts.partition_point(|&(track, ts, _)| (track, ts) <= key);
-        self.starts[..end].last().filter(|s| s.0 == key.0).map(|s| s.2)
-    }
-
-    /// The innermost operator that starts at the time of an event, on its track.
-    fn starting_at(&self, event: Row) -> Option<Row> {
-        let row = self.tree.row(self.last_before(event)?);
-        (self.table.ts(row) == self.table.ts(event)).then_some(row)
-    }
-
-    /// The innermost operator that contains the time of an event, on its track.
-    fn around(&self, event: Row) -> Option<Row> {
-        let at = self.last_before(event)?;
-        let above = core::iter::once(at).chain(self.tree.ancestors(at)).map(|at| self.tree.row(at));
-        let instant = self.table.ts(event);
-        above
-            .filter(|&row| self.table.category(row) == Category::CpuOp)
-            .find(|&row| self.table.end(row) >= instant)
-    }
-}
-
-/// Links work to the operator at the start of its flow.
-fn link_by_flows(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links) {
-    let table = ops.table;
-    let mut flows: Vec<((u32, i64), Row)> = Vec::new();
-    for &(start, end) in pairs.flows.iter().filter(|p| TO_WORK.contains(&table.cat(p.0))) {
-        // The flow ends on the host track; the work is on the device track with the same `pid` and `tid`.
-        let track = table.tracks.find_on_device(table.track_id(end));
-        flows.extend(track.map(|track| ((track.0, table.ts(end)), start)));
-    }
-    sort_by_key(&mut flows, |&((track, ts), _)| (i64::from(track), ts));
-    for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
-        let key = (table.track_id(row).0, table.ts(row));
-        if let Ok(found) = flows.binary_search_by_key(&key, |a| a.0)
-            && links.op(row).is_none()
-        {
-            let op = ops.around(flows[found].1);
-            let at = links.op_of.partition_point(|p| p.0 < row);
-            if let Some(op) = op {
-                links.op_of.insert(at, (row, op));
-            }
-        }
-    }
-}
-
-fn link_backward(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links, join: Join) {
-    let table = ops.table;
-    let of_part = |part: Range<usize>| -> Vec<(Row, Row)> {
-        let flows = pairs.flows[part].iter();
-        let flows = flows.filter(|&&(start, _)| FORWARD_BACKWARD.contains(&table.cat(start)));
-        flows.filter_map(|&(s, f)| Some((ops.starting_at(f)?, ops.starting_at(s)?))).collect()
-    };
-    links.forward_of = join.parts(pairs.flows.len(), of_part).concat();
-    if links.forward_of.is_empty() {
-        links.forward_of = by_sequence_number(ops);
-    }
-    sort_by_key(&mut links.forward_of, |&(row, forward)| (i64::from(row), i64::from(forward)));
-    links.forward_of.dedup_by_key(|pair| pair.0);
-}
-
-/// Links backward operators to forward operators by sequence number, if one thread ran all forward operators.
-fn by_sequence_number(ops: &OpIndex<'_>) -> Vec<(Row, Row)> {
-    let table = ops.table;
-    let mut forward: Vec<(i64, Row)> = Vec::new();
-    let mut backward: Vec<(i64, Row)> = Vec::new();
-    for &(_, _, at) in &ops.starts {
-        let row = ops.tree.row(at);
-        let Some(sequence) = table.int(row, Key::SequenceNumber).filter(|&n| n >= 0) else { continue };
-        let from_forward = table.int(row, Key::FwdThreadId).is_none_or(|thread| thread == 0);
-        if from_forward { &mut forward } else { &mut backward }.push((sequence, row));
-    }
-    let threads = forward.iter().map(|&(_, row)| table.track_id(row));
-    if threads.clone().min() != threads.max() {
-        return Vec::new();
-    }
-    sort_by_key(&mut forward, |&(sequence, row)| (sequence, table.ts(row)));
-    let last = |sequence: i64| {
-        let end = forward.partition_point(|f| f.0 <= sequence);
-        forward[..end].last().filter(|f| f.0 == sequence).map(|f| f.1)
-    };
-    backward.iter().filter_map(|&(sequence, row)| Some((row, last(sequence)?))).collect()
 }

@@ -1,21 +1,13 @@
-//! Pairs begin and end events into spans, and flow starts with flow ends.
-//!
-//! Rules for `B` and `E`, per track, in the order of `ts` and then of the file:
-//! 1. An end closes the innermost open begin of its name. An end without a name closes the innermost begin.
-//! 2. If the innermost begin has another name, an end at the same timestamp with the name of that begin is processed
-//!    first. If there is none and no open begin matches, a begin at the same timestamp that matches is processed first.
-//! 3. An end that matches an outer open begin closes that one. The begins inside it end there too, marked incomplete.
-//! 4. An end that matches no open begin closes the innermost begin and counts as a mismatch.
-//! 5. An end without an open begin is kept and marked incomplete.
-//! 6. A begin without an end lasts to the last `B` or `E` of its track, marked incomplete.
-//!
+//! Pairs begin and end events into spans, and flow starts with flow ends. `B` and `E` pair on their track, see `tracks`.
 //! Asynchronous events (`b`/`e`, `S`/`F`) and flows pair by their ids; see `ids`, `asyncs` and `flows`.
 
 mod asyncs;
 mod flows;
 mod ids;
+mod open;
 mod pairs;
 mod records;
+mod tracks;
 
 pub(crate) use ids::whole;
 pub use pairs::Pairs;
@@ -23,8 +15,9 @@ pub use pairs::Pairs;
 use self::asyncs::pair_asyncs;
 use self::flows::pair_flows;
 use self::ids::{Directions, Ids};
+use self::tracks::pair_tracks;
 
-use crate::diagnostics::{Code, Diagnostics};
+use crate::diagnostics::Diagnostics;
 use crate::index::Index;
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
@@ -74,11 +67,7 @@ pub(crate) fn pair_spans(table: &mut Table, diagnostics: &mut Diagnostics) -> Sp
             _ => {}
         }
     }
-    for rows in &mut marks {
-        if !rows.is_empty() {
-            TrackPairing { table, diagnostics, pairs: &mut pairs, open: Vec::new() }.run(rows);
-        }
-    }
+    pair_tracks(table, diagnostics, &mut pairs, marks);
     SpanPairs { pairs, asyncs, flows }
 }
 
@@ -115,99 +104,5 @@ impl SpanPairs {
         }
         pairs.sort();
         pairs
-    }
-}
-
-struct TrackPairing<'a> {
-    table: &'a mut Table,
-    diagnostics: &'a mut Diagnostics,
-    pairs: &'a mut Pairs,
-    open: Vec<Row>,
-}
-
-impl TrackPairing<'_> {
-    fn run(&mut self, rows: &mut [Row]) {
-        sort_by_key(rows, |&row| (self.table.ts(row), i64::from(row)));
-        let mut at = 0;
-        while at < rows.len() {
-            let row = rows[at];
-            if self.table.ph(row) == b'B' {
-                self.open.push(row);
-                at += 1;
-                continue;
-            }
-            let instant = self.table.ts(row);
-            let ties = rows[at..].iter().take_while(|&&r| self.table.ts(r) == instant).count();
-            if let Some(ahead) = self.goes_first(&rows[at..at + ties]) {
-                rows[at..=at + ahead].rotate_right(1);
-                continue;
-            }
-            self.end(row);
-            at += 1;
-        }
-        let last = rows.last().map_or(0, |&row| self.table.ts(row));
-        for row in core::mem::take(&mut self.open) {
-            self.close_incomplete(row, last);
-        }
-    }
-
-    fn matches(&self, begin: Row, end: Row) -> bool {
-        let name = self.table.name_id(end);
-        self.table.name(end).is_empty() || name == self.table.name_id(begin)
-    }
-
-    /// Rule 2: the index of the event of `ties` that is processed before the first one, which is an end.
-    fn goes_first(&self, ties: &[Row]) -> Option<usize> {
-        let end = ties[0];
-        let top = self.open.last();
-        if top.is_some_and(|&begin| self.matches(begin, end)) {
-            return None;
-        }
-        let is_end = |&&row: &&Row| self.table.ph(row) == b'E';
-        if let Some(&begin) = top
-            && let Some(at) = ties
-                .iter()
-                .position(|row| is_end(&row) && self.table.name_id(*row) == self.table.name_id(begin))
-        {
-            return (at > 0).then_some(at);
-        }
-        if self.open.iter().any(|&begin| self.matches(begin, end)) {
-            return None;
-        }
-        ties.iter().position(|row| !is_end(&row) && self.matches(*row, end)).filter(|&at| at > 0)
-    }
-
-    fn end(&mut self, end: Row) {
-        let instant = self.table.ts(end);
-        let Some(&innermost) = self.open.last() else {
-            self.pairs.incomplete.push(end);
-            self.note(Code::UnmatchedEnd, end);
-            return;
-        };
-        let depth = self.open.iter().rposition(|&begin| self.matches(begin, end));
-        if let Some(depth) = depth {
-            for row in self.open.split_off(depth + 1) {
-                self.close_incomplete(row, instant);
-            }
-        } else {
-            self.note(Code::MismatchedEnd, end);
-        }
-        let begin = self.open.pop().unwrap_or(innermost);
-        self.set_duration(begin, instant);
-        self.pairs.spans.push((begin, end));
-    }
-
-    fn close_incomplete(&mut self, begin: Row, end: i64) {
-        self.set_duration(begin, end);
-        self.pairs.incomplete.push(begin);
-        self.note(Code::UnmatchedBegin, begin);
-    }
-
-    fn set_duration(&mut self, begin: Row, end: i64) {
-        self.table.set_dur(begin, end.saturating_sub(self.table.ts(begin)).max(0));
-    }
-
-    fn note(&mut self, code: Code, row: Row) {
-        self.diagnostics.record(code, None, self.table.name(row).as_bytes());
     }
 }

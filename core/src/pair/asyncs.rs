@@ -9,6 +9,7 @@
 
 use super::Pairs;
 use super::ids::{Id, Ids};
+use super::open::Stack;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::index::Index;
 use crate::order::sort_by_key;
@@ -30,10 +31,10 @@ pub(super) fn pair_asyncs(
         let mut pair = |row: Row| {
             let key = ids.of(row);
             if let Some(key) = key.filter(|_| is_async_begin(table.ph(row))) {
-                open.stack(key).push(row);
+                open.stack(key).push(table, row);
                 return true;
             }
-            let Some((begin, is_ambiguous)) = key.and_then(|key| close(table, open.stack(key), row)) else {
+            let Some((begin, is_ambiguous)) = key.and_then(|key| open.stack(key).close(table, row)) else {
                 return false;
             };
             if is_ambiguous {
@@ -46,7 +47,7 @@ pub(super) fn pair_asyncs(
         let early: Vec<Row> = instant.iter().copied().filter(|&row| !pair(row)).collect();
         left.extend(early.into_iter().filter(|&row| !pair(row)));
     }
-    left.extend(open.stacks.into_iter().flatten());
+    left.extend(open.stacks.iter().flat_map(Stack::rows));
     sort_by_key(&mut left, |&row| (i64::from(row), 0));
     for row in left {
         diagnostics.record(Code::UnmatchedAsync, None, table.name(row).as_bytes());
@@ -58,35 +59,15 @@ pub(super) fn pair_asyncs(
 #[derive(Default)]
 struct Open {
     index: Index,
-    stacks: Vec<Vec<Row>>,
+    stacks: Vec<Stack>,
 }
 
 impl Open {
-    fn stack(&mut self, id: Id) -> &mut Vec<Row> {
+    fn stack(&mut self, id: Id) -> &mut Stack {
         let at = self.index.of(id, self.stacks.len() as u32) as usize;
         if at == self.stacks.len() {
-            self.stacks.push(Vec::new());
+            self.stacks.push(Stack::default());
         }
         &mut self.stacks[at]
     }
-}
-
-/// Removes the begin of an end from the open ones. Returns it, and whether the pair is ambiguous.
-fn close(table: &Table, stack: &mut Vec<Row>, end: Row) -> Option<(Row, bool)> {
-    let name = table.name_id(end);
-    let pid = |row: Row| table.track(row).pid;
-    let fits = |begin: Row| table.name_id(begin) == name || table.name(end).is_empty();
-    let own = stack.iter().rposition(|&begin| fits(begin) && pid(begin) == pid(end));
-    let at = own.or_else(|| stack.iter().rposition(|&begin| fits(begin)))?;
-    let begin = stack.remove(at);
-    let mut others = stack[..at].iter().filter(|&&other| fits(other));
-    let is_ambiguous = if own.is_none() {
-        others.any(|&other| pid(other) != pid(begin))
-    } else if table.ph(end) == b'F' {
-        others.any(|&other| pid(other) == pid(begin))
-    } else {
-        table.track_id(begin) != table.track_id(end)
-            && others.any(|&other| table.track_id(other) == table.track_id(end))
-    };
-    Some((begin, is_ambiguous))
 }

@@ -17,6 +17,7 @@ mod splice;
 
 use super::event::EventReader;
 use super::limits::{Limits, memory_in_the_end};
+use super::repair::Effort;
 use super::scan::{Found, Stop, find_event, skip_separators, skip_space};
 use super::sniff;
 use crate::diagnostics::{Code, Diagnostics, EXAMPLE_BYTES};
@@ -89,6 +90,7 @@ pub(crate) struct Reader {
     is_opened: bool,
     dropped_keys: Vec<String>,
     first_non_event: Vec<u8>,
+    effort: Effort,
     head: Vec<u8>,
 }
 
@@ -137,6 +139,7 @@ impl Reader {
             is_opened: false,
             dropped_keys: Vec::new(),
             first_non_event: Vec::new(),
+            effort: Effort::default(),
             head: Vec::new(),
         }
     }

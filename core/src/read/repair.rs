@@ -9,7 +9,9 @@
 //! | `007`, `+1`, `1.`, `1e400` | becomes a string |
 //! | `,` before a closing bracket, missing `,` | dropped, added |
 //!
-//! Other damage returns [`Stop::Damaged`], and the caller continues at the next event.
+//! Other damage returns [`Stop::Damaged`], and the caller continues at the next event. Texts that hide many begins of events would
+//! be scanned again from each of them, so that the bytes that failed repairs have scanned are bounded by those of the file
+//! ([`Effort`]). Events beyond that are dropped, as those that cannot be repaired.
 
 use super::escape::unicode_escape;
 use super::number::is_finite;
@@ -27,16 +29,48 @@ pub(super) struct Repaired {
     pub(super) codes: Diagnostics,
 }
 
+/// The bytes that failed repairs have scanned.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Effort {
+    scanned: u64,
+    /// Those of the last repair.
+    last: u64,
+}
+
+/// Failed repairs may scan each byte of the file this many times.
+const TIMES: u64 = 16;
+
+/// What they may scan in addition.
+const LEAST: u64 = 1 << 20;
+
+impl Effort {
+    /// Whether a value at an offset of the file can be repaired.
+    fn is_left(self, offset: u64) -> bool {
+        self.scanned <= offset.saturating_mul(TIMES).saturating_add(LEAST)
+    }
+
+    /// Counts what the last repair scanned, which failed for good.
+    pub(super) fn fail(&mut self) {
+        self.scanned += core::mem::take(&mut self.last);
+    }
+}
+
 /// Repairs the value that begins at `start`. `finished` means that no bytes follow; `offset` is that of `buf`.
 pub(super) fn repair(
     buf: &[u8],
     start: usize,
     depth: usize,
-    finished: bool,
-    offset: u64,
+    (finished, offset): (bool, u64),
+    effort: &mut Effort,
 ) -> Result<Repaired, Stop> {
-    let mut repairer = Repairer { buf, finished, depth, out: Vec::new(), notes: Vec::new() };
-    let end = repairer.value(start, 0)?;
+    effort.last = 0;
+    if !effort.is_left(offset + start as u64) {
+        return Err(Stop::Damaged);
+    }
+    let mut repairer = Repairer { buf, finished, depth, out: Vec::new(), notes: Vec::new(), reached: start };
+    let result = repairer.value(start, 0);
+    effort.last = (repairer.reached - start) as u64;
+    let end = result?;
     let mut codes = Diagnostics::default();
     for (code, count, at) in repairer.notes {
         let example = &buf[at.saturating_sub(24).max(start)..(at + 48).min(end).max(at)];
@@ -52,6 +86,8 @@ struct Repairer<'a> {
     out: Vec<u8>,
     /// Each code with its number of occurrences and the position of the first one.
     notes: Vec<(Code, u64, usize)>,
+    /// The position up to which the text is scanned, at least.
+    reached: usize,
 }
 
 impl Repairer<'_> {
@@ -79,6 +115,7 @@ impl Repairer<'_> {
         let mut first = true;
         loop {
             let mut commas = 0;
+            self.reached = at;
             let (mut b, mut here) = next(self.buf, at)?;
             while b == b',' {
                 commas += 1;
@@ -161,6 +198,7 @@ impl Repairer<'_> {
         self.out.push(b'"');
         let mut i = at + 1;
         loop {
+            self.reached = i;
             let b = *self.buf.get(i).ok_or(Stop::More)?;
             i = match b {
                 b'"' if self.ends_text(i, role)? => {

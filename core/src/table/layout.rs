@@ -252,7 +252,30 @@ pub(crate) struct Layouts {
     kinds: Vec<(u32, u8, Option<NameId>)>,
     layouts: Vec<Layout>,
     reclassified: Index,
+    path_keys: PathKeys,
 }
+
+/// The keys on the path to the node that was searched last, if the path is long.
+#[derive(Clone, Debug)]
+struct PathKeys {
+    end: u32,
+    keys: Index,
+}
+
+impl Default for PathKeys {
+    fn default() -> Self {
+        PathKeys { end: NONE, keys: Index::default() }
+    }
+}
+
+impl PathKeys {
+    fn of(key: NameId, place: Place) -> (i64, i64) {
+        (i64::from(key.0), i64::from(place as u8))
+    }
+}
+
+/// The length of a path up to which a search is faster than an index.
+const SHORT: usize = 32;
 
 impl Layouts {
     /// The trie's root for events of this phase and category.
@@ -294,7 +317,7 @@ impl Layouts {
         let child = if let Some(child) = self.edges.get(edge) {
             child
         } else {
-            let repeats = self.nodes[node.0 as usize].repeats || self.has_key(node, key, place);
+            let repeats = self.nodes[node.0 as usize].repeats || self.path_has(node, key, place);
             let child = self.push(node.0, key, place, field_type, repeats);
             self.edges.set(edge, child);
             child
@@ -303,18 +326,33 @@ impl Layouts {
         NodeId(child)
     }
 
-    fn has_key(&self, node: NodeId, key: NameId, place: Place) -> bool {
+    /// Whether a key is on the path to `node`.
+    fn path_has(&mut self, node: NodeId, key: NameId, place: Place) -> bool {
         let mut at = node.0;
-        while let Some(n) = self.nodes.get(at as usize) {
-            if n.parent == NONE {
-                return false;
-            }
-            if n.key == key && n.place == place {
-                return true;
+        for _ in 0..SHORT {
+            let n = &self.nodes[at as usize];
+            if n.parent == NONE || n.key == key && n.place == place {
+                return n.parent != NONE;
             }
             at = n.parent;
         }
-        false
+        let known = &mut self.path_keys;
+        let mut added = Vec::new();
+        let mut at = node.0;
+        while at != known.end {
+            let n = &self.nodes[at as usize];
+            if n.parent == NONE {
+                known.keys = Index::default();
+                break;
+            }
+            added.push((n.key, n.place));
+            at = n.parent;
+        }
+        known.end = node.0;
+        for (key, place) in added {
+            known.keys.insert(PathKeys::of(key, place));
+        }
+        known.keys.get(PathKeys::of(key, place)).is_some()
     }
 
     /// Whether a key occurs twice on the path to `node`.

@@ -1,7 +1,8 @@
 //! Launches by their definition.
 
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Device work with its calls, ascending, and how many of the links are guesses.
 pub(crate) struct Launches {
@@ -29,7 +30,7 @@ fn collect(events: &[Value], wanted: &[&str]) -> Vec<Event> {
         tid: number(&event["tid"]),
         begin: number(&event["ts"]),
         end: number(&event["ts"]) + number(&event["dur"]),
-        id: number(&event["args"]["correlation"]),
+        id: event["args"]["correlation"].as_u64().unwrap_or(0),
         external: number(&event["args"]["External id"]),
     })
     .collect()
@@ -37,21 +38,63 @@ fn collect(events: &[Value], wanted: &[&str]) -> Vec<Event> {
 
 pub(crate) fn of(events: &[Value]) -> Launches {
     let calls = collect(events, &["cuda_runtime", "cuda_driver"]);
-    let work: Vec<Event> = collect(events, &["kernel"]).into_iter().filter(|work| work.id != 0).collect();
-    let owners = Owners::decide(&calls, &work);
+    let work = collect(events, &["kernel"]);
+    linked(&calls, work.into_iter().filter(|work| work.id != 0).collect())
+}
+
+/// Device work without a call, with the operators of its external id.
+pub(crate) fn operators_of_work(events: &[Value]) -> Launches {
+    let by_external = |event: Event| Event { id: event.external, ..event };
+    let calls = collect(events, &["cuda_runtime", "cuda_driver"]);
+    let has_call = |work: &Event| work.id != 0 && calls.iter().any(|call| call.id == work.id);
+    let is_named = |work: &Event| work.external > 0 && work.external != work.id;
+    let work = collect(events, &["kernel"]).into_iter();
+    let work = work.filter(|work| is_named(work) && !has_call(work)).map(by_external).collect();
+    let ops = collect(events, &["cpu_op"]).into_iter().map(by_external);
+    linked(&ops.collect::<Vec<Event>>(), work)
+}
+
+/// Links work to what has its id.
+fn linked(sources: &[Event], work: Vec<Event>) -> Launches {
+    let owners = Owners::decide(sources, &work);
     let mut launches = Launches { chosen: Vec::new(), undecided: 0 };
     let ids: BTreeSet<u64> = work.iter().map(|work| work.id).collect();
     for id in ids {
-        let group: Vec<&Event> = calls.iter().filter(|call| call.id == id).collect();
+        let group: Vec<&Event> = sources.iter().filter(|source| source.id == id).collect();
         let work: Vec<&Event> = work.iter().filter(|work| work.id == id).collect();
-        if let [call] = group[..] {
-            launches.chosen.extend(work.iter().map(|work| (work.row, call.row)));
+        if let [source] = group[..] {
+            launches.chosen.extend(work.iter().map(|work| (work.row, source.row)));
         } else if !group.is_empty() {
             resolve(&group, &work, &owners, &mut launches);
         }
     }
     launches.chosen.sort_unstable();
     launches
+}
+
+/// The operators of launch calls by their external ids, of calls that have one that an operator has.
+pub(crate) fn operators(events: &[Value]) -> BTreeMap<usize, usize> {
+    let ops = collect(events, &["cpu_op"]);
+    let calls = collect(events, &["cuda_runtime", "cuda_driver"]);
+    calls.iter().filter_map(|call| Some((call.row, operator(&ops, call)?))).collect()
+}
+
+fn operator(ops: &[Event], call: &Event) -> Option<usize> {
+    let named = || ops.iter().filter(|op| op.external == call.external && call.external > 0);
+    let contains = |op: &&Event| {
+        (op.pid, op.tid) == (call.pid, call.tid) && op.begin <= call.begin && call.end <= op.end
+    };
+    if let Some(innermost) = named().filter(contains).max_by_key(|op| (op.begin, op.row)) {
+        return Some(innermost.row);
+    }
+    // The id that files before 2024 wrote into calls without an operator.
+    if call.external == call.id {
+        return None;
+    }
+    let own = || named().filter(|op| op.pid == call.pid);
+    let before = own().filter(|op| op.begin <= call.begin);
+    let latest = before.max_by_key(|op| (op.begin, Reverse(op.row)));
+    latest.or_else(|| own().next()).or_else(|| named().next()).map(|op| op.row)
 }
 
 fn resolve(group: &[&Event], work: &[&Event], owners: &Owners, launches: &mut Launches) {

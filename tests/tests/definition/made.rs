@@ -53,6 +53,9 @@ pub(crate) fn made(random: &mut Random) -> Vec<Value> {
     for _ in 0..random.below(60) {
         events.push(marked(random, &style));
     }
+    for _ in 0..random.below(12) {
+        events.push(operator(random, &style));
+    }
     if random.one_in(2) {
         events.sort_by_key(|event| event["ts"].as_u64());
     }
@@ -88,6 +91,13 @@ fn launch(random: &mut Random, style: &Style, events: &mut Vec<Value>) {
         events.push(json!({"ph": "X", "cat": "kernel", "name": "k", "pid": device, "tid": 7, "ts": begin,
             "dur": random.below(30), "args": {"correlation": correlation, "External id": external, "device": device}}));
     }
+}
+
+/// An operator, long enough to contain calls.
+fn operator(random: &mut Random, style: &Style) -> Value {
+    json!({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 100 + random.below(style.processes),
+        "tid": 1 + random.below(2), "ts": time(random, style), "dur": random.below(style.times),
+        "args": {"External id": random.below(style.externals)}})
 }
 
 /// An event of any other phase.

@@ -31,7 +31,15 @@ fn links_and_pairs_are_those_of_the_definitions() {
         let context = || format!("trace {seed}: {text}");
         let launches = launches::of(&events);
         assert_eq!(sorted(&trace.links.launch_of), launches.chosen, "{}", context());
-        assert_eq!(trace.diagnostics.count(Code::AmbiguousLink), launches.undecided, "{}", context());
+        let (operators, of_work) = (launches::operators(&events), launches::operators_of_work(&events));
+        let undecided = launches.undecided + of_work.undecided;
+        assert_eq!(trace.diagnostics.count(Code::AmbiguousLink), undecided, "{}", context());
+        let of_call = launches.chosen.iter().filter_map(|(work, call)| Some((*work, *operators.get(call)?)));
+        let known = of_call.chain(of_work.chosen.iter().copied());
+        for (work, op) in known.clone() {
+            let found = trace.links.op(Row::new(work)).map(Row::index);
+            assert_eq!(found, Some(op), "operator of {work}, {}", context());
+        }
         let asyncs = pairs::asyncs(&events);
         assert_eq!(sorted(&trace.pairs.asyncs), asyncs.pairs, "{}", context());
         assert_eq!(trace.diagnostics.count(Code::AmbiguousAsync), asyncs.ambiguous, "{}", context());
@@ -42,7 +50,8 @@ fn links_and_pairs_are_those_of_the_definitions() {
         assert_eq!(sorted(&trace.pairs.spans), pairs::spans(&events), "{}", context());
         for (kind, count) in [
             ("launches", launches.chosen.len() as u64),
-            ("undecided launches", launches.undecided),
+            ("undecided launches", undecided),
+            ("operators", known.count() as u64),
             ("asyncs", asyncs.pairs.len() as u64),
             ("ambiguous asyncs", asyncs.ambiguous),
             ("flows", flows.pairs.len() as u64),

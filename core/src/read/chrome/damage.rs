@@ -24,6 +24,7 @@ impl Reader {
             Err(Stop::TooDeep) => self.skip_event(Code::NestingTooDeep, buf, at, finished),
             Err(_) if Reader::waits(buf, at, finished) => Progress::More(at),
             Err(stop) => {
+                self.effort.fail();
                 let last = stop == Stop::More && !matches!(find_event(buf, at + 1), Found::Event(_));
                 self.note(if last { Code::Truncated } else { Code::DamagedEvent }, buf, at);
                 self.state = State::Resync;
@@ -34,7 +35,11 @@ impl Reader {
 
     /// Repairs the event at `at`, appends it and returns the position after it.
     fn repaired(&mut self, buf: &[u8], at: usize, finished: bool) -> Result<usize, Stop> {
-        let repaired = repair(buf, at, self.limits.depth, finished, self.offset)?;
+        let end = buf.len().min(at + self.limits.event_bytes + 1);
+        let is_whole = end == buf.len();
+        let input = (finished && is_whole, self.offset);
+        let repaired = repair(&buf[..end], at, self.limits.depth, input, &mut self.effort);
+        let repaired = repaired.map_err(|stop| if is_whole { stop } else { Stop::Damaged })?;
         self.events.read(&mut self.table, &repaired.text, 0).map_err(|_| Stop::Damaged)?;
         if self.events.ph() == 0 && self.table.metadata.source == Source::Chrome {
             self.events.discard(&mut self.table);
@@ -76,7 +81,10 @@ impl Reader {
                 Err(Stop::More) if !finished && buf.len() - candidate <= self.limits.event_bytes => {
                     Progress::More(candidate)
                 }
-                Err(_) => Progress::To(candidate + 1),
+                Err(_) => {
+                    self.effort.fail();
+                    Progress::To(candidate + 1)
+                }
             },
         }
     }

@@ -5,7 +5,7 @@
 
 use super::{Progress, Reader, Resume, State};
 use crate::diagnostics::{Code, Diagnostics};
-use crate::read::repair::repair;
+use crate::read::repair::{Effort, repair};
 use crate::read::scan::{Stop, container_end, next, skip_space, text_end, token_end};
 use crate::table::metadata::Source;
 use alloc::string::String;
@@ -119,6 +119,7 @@ impl Reader {
             }
             Err(Stop::More) if !finished => Progress::More(at),
             Err(_) => {
+                self.effort.fail();
                 self.note(if stop == Stop::More { Code::Truncated } else { Code::DamagedMetadata }, buf, at);
                 Progress::To(line)
             }
@@ -126,7 +127,7 @@ impl Reader {
     }
 
     fn repair_member(
-        &self,
+        &mut self,
         buf: &[u8],
         at: usize,
         line: usize,
@@ -134,7 +135,7 @@ impl Reader {
     ) -> Result<RepairedMember, Stop> {
         let (key, key_codes, colon) = self.repair_key(buf, at, line)?;
         let value = next(buf, colon + 1)?.1;
-        let mut repaired = repair(buf, value, self.limits.depth, finished, self.offset)?;
+        let mut repaired = repair(buf, value, self.limits.depth, (finished, self.offset), &mut self.effort)?;
         repaired.codes.append(&key_codes);
         Ok((key, repaired.text, repaired.end, repaired.codes))
     }
@@ -147,7 +148,7 @@ impl Reader {
             quote += rest.iter().position(|&b| b == b'"').ok_or(Stop::Damaged)?;
             if let Ok((b':', colon)) = next(&buf[..line], quote + 1) {
                 let array = [b"[", &buf[at..=quote], b"]"].concat();
-                let repaired = repair(&array, 0, 4, true, self.offset + at as u64)?;
+                let repaired = repair(&array, 0, 4, (true, self.offset + at as u64), &mut Effort::default())?;
                 let [key]: [String; 1] = serde_json::from_slice(&repaired.text).map_err(|_| Stop::Damaged)?;
                 return Ok((key, repaired.codes, colon));
             }
