@@ -32,9 +32,7 @@ fn kernel(at: usize, correlation: usize) -> Value {
 #[test]
 fn equal_ids_are_linked() {
     const COUNT: usize = 100_000;
-    let operator = |at: usize| {
-        json!({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 10 * at, "dur": 4, "args": {"External id": 7}})
-    };
+    let operator = |at: usize| json!({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 10 * at, "dur": 4, "args": {"External id": 7}});
     let equal: Vec<Value> = (0..COUNT).flat_map(|at| [call(at, 9, 0), kernel(at, 9)]).collect();
     let trace = read_events(&equal);
     assert_eq!(trace.links.launch_of.len(), COUNT);
@@ -42,9 +40,7 @@ fn equal_ids_are_linked() {
         (0..COUNT).flat_map(|at| [operator(at), call(at, at + 100, 7), kernel(at, at + 100)]).collect();
     assert_eq!(read_events(&external).links.op_of.len(), COUNT);
     // All calls are in the outermost operators only.
-    let nested = |at: usize| {
-        json!({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": at, "dur": 30 * COUNT - 25 * at, "args": {"External id": 7}})
-    };
+    let nested = |at: usize| json!({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": at, "dur": 30 * COUNT - 25 * at, "args": {"External id": 7}});
     let late: Vec<Value> = (0..COUNT)
         .flat_map(|at| [nested(at), call(at + COUNT / 5, at + 100, 7), kernel(at + COUNT / 5, at + 100)])
         .collect();
@@ -79,7 +75,8 @@ fn an_event_can_have_many_keys() {
             text
         })
     };
-    let event = |members: &str| format!(r#"{{"ph":"i","name":"a","pid":1,"tid":1,"ts":1,"args":{{{members}}}}}"#);
+    let event =
+        |members: &str| format!(r#"{{"ph":"i","name":"a","pid":1,"tid":1,"ts":1,"args":{{{members}}}}}"#);
     let (up, down) = (members(&mut (0..50_000)), members(&mut (0..50_000).rev()));
     let trace = read(&format!("[{},{}]", event(&up), event(&down)));
     assert_eq!(trace.table.len(), 2);

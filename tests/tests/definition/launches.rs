@@ -39,7 +39,7 @@ fn collect(events: &[Value], wanted: &[&str]) -> Vec<Event> {
 pub(crate) fn of(events: &[Value]) -> Launches {
     let calls = collect(events, &["cuda_runtime", "cuda_driver"]);
     let work = collect(events, &["kernel"]);
-    linked(&calls, work.into_iter().filter(|work| work.id != 0).collect())
+    linked(&calls, &work.into_iter().filter(|work| work.id != 0).collect::<Vec<Event>>())
 }
 
 /// Device work without a call, with the operators of its external id.
@@ -49,14 +49,14 @@ pub(crate) fn operators_of_work(events: &[Value]) -> Launches {
     let has_call = |work: &Event| work.id != 0 && calls.iter().any(|call| call.id == work.id);
     let is_named = |work: &Event| work.external > 0 && work.external != work.id;
     let work = collect(events, &["kernel"]).into_iter();
-    let work = work.filter(|work| is_named(work) && !has_call(work)).map(by_external).collect();
+    let work: Vec<Event> = work.filter(|work| is_named(work) && !has_call(work)).map(by_external).collect();
     let ops = collect(events, &["cpu_op"]).into_iter().map(by_external);
-    linked(&ops.collect::<Vec<Event>>(), work)
+    linked(&ops.collect::<Vec<Event>>(), &work)
 }
 
 /// Links work to what has its id.
-fn linked(sources: &[Event], work: Vec<Event>) -> Launches {
-    let owners = Owners::decide(sources, &work);
+fn linked(sources: &[Event], work: &[Event]) -> Launches {
+    let owners = Owners::decide(sources, work);
     let mut launches = Launches { chosen: Vec::new(), undecided: 0 };
     let ids: BTreeSet<u64> = work.iter().map(|work| work.id).collect();
     for id in ids {
