@@ -78,7 +78,7 @@ codes! {
     ControlCharacter "control_character" Repaired "A string contains a raw control character. It was kept as part of the string.";
     InvalidUtf8 "invalid_utf8" Repaired "The text contains bytes that are not valid UTF-8. Each was replaced with U+FFFD.";
     LoneSurrogate "lone_surrogate" Repaired "A string contains half of a surrogate pair. It was replaced with U+FFFD.";
-    DuplicateKey "duplicate_key" Note "A key occurs twice in one object. The last value is used, and all are kept.";
+    DuplicateKey "duplicate_key" Note "A key occurs twice in one object. The last value is used. All are kept, except of ph, cat, pid, tid, ts, dur and name.";
     DamagedMetadata "damaged_metadata" Lost "A metadata value is damaged or too long. It was dropped.";
     EventTooLarge "event_too_large" Lost "An event is longer than the limit. It was skipped.";
     NestingTooDeep "nesting_too_deep" Lost "A value is nested deeper than the limit. Its event was skipped.";
@@ -110,8 +110,8 @@ codes! {
     AmbiguousLink "ambiguous_link" Lost "Several calls or operators have the id of a GPU activity, and nothing distinguishes them. The link is a guess.";
     LostSample "lost_sample" Lost "A sample of a call stack is not an object, or is of a V8 profile without a Profile event. It was left out.";
     AsyncApart "async_apart" Note "An asynchronous span is in a trace that has other spans. `tasks` and the timeline show it; call trees, sums by name and `diff` have the other spans only.";
-    SampleStack "sample_stack" Repaired "A call stack refers to a frame that is missing, or to one that calls itself through its callers. The known frames were kept, else the frame `[unknown]`.";
-    SampleTime "sample_time" Repaired "A sample of a call stack has no valid time. It counts where no time is selected.";
+    SampleStack "sample_stack" Lost "A call stack refers to a frame that is missing, or to one that calls itself through its callers. The known frames were kept, else the frame `[unknown]`.";
+    SampleTime "sample_time" Lost "A sample of a call stack has no valid time. It counts where no time is selected.";
     SampleWeight "sample_weight" Note "A sample of a call stack has a weight other than 1. It counts as one sample.";
     EventStack "event_stack" Note "The trace has call stacks of events and no samples. Each stack counts as a sample. It shows where an event was recorded, not where CPU time went.";
     NegativeCorrelation "negative_correlation" Lost "An event has a negative linked correlation id. It counts as not linked. PyTorch rejects such results.";

@@ -93,7 +93,7 @@ pub struct Outline {
     given: Keyed<NameId>,
     /// The start that the profiler marks, in ns after the base.
     marked: Option<i64>,
-    /// The earliest time in the member `samples`.
+    /// The earliest time of samples: in the member `samples`, and at which a V8 profile began.
     samples: Option<i64>,
     blocks: Vec<Block>,
     /// Whether some events are in every window: those without a place in time, and parts of V8 profiles.
@@ -172,6 +172,7 @@ impl Outline {
             *self.given.of((i64::from(process.0), thread)) = name;
         }
         self.marked = self.marked.or(later.marked);
+        self.samples = self.samples.into_iter().chain(later.samples).min();
         self.has_common |= later.has_common;
     }
 

@@ -20,6 +20,7 @@ use crate::samples::{Samples, edit};
 use crate::table::bounds::bound_times;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
+use crate::table::metadata::Source;
 use crate::time;
 use crate::tree::{self, Tree};
 use crate::versions::{Rules, is_python_export, widens_annotations};
@@ -46,11 +47,11 @@ pub struct Trace {
     /// What was repaired, guessed or dropped.
     pub diagnostics: Diagnostics,
     /// The start of the recording, in ns after the table's base. It is the origin that the source states, else the
-    /// start of the profiler's own span or instant event, else that of the first event.
+    /// start of the profiler's own span or instant event, else that of the first event or sample.
     pub start_ns: i64,
-    /// The rules of PyTorch that its analyses use: those of the version that wrote the trace, unless the user sets
-    /// others.
-    pub rules: &'static Rules,
+    pub(crate) rules: &'static Rules,
+    /// Whether the rules were chosen.
+    pub(crate) has_chosen_rules: bool,
     /// The rules of the user for the categories of kernels, which come before the built-in ones.
     pub kernel_rules: KernelRules,
     /// The execution trace of the same program, if one was joined.
@@ -62,9 +63,21 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Whether there is anything in the file that a question can be about: an event, or a sample of a call stack.
+    /// Whether there is anything in the file that a question can be about: an event, or a sample of a call stack. Metadata
+    /// events of Chrome's format are none.
     pub fn has_events(&self) -> bool {
-        !self.table.is_empty() || !self.samples.list().is_empty()
+        let is_event = |row: Row| self.table.metadata.source != Source::Chrome || self.table.ph(row) != b'M';
+        self.table.rows().any(is_event) || !self.samples.list().is_empty()
+    }
+
+    /// The rules of PyTorch that analyses use: those that were chosen, else those of the version that wrote the trace.
+    pub fn rules(&self) -> &'static Rules {
+        self.rules
+    }
+
+    /// Uses these rules of PyTorch instead of those that the file shows.
+    pub fn choose_rules(&mut self, rules: &'static Rules) {
+        (self.rules, self.has_chosen_rules) = (rules, true);
     }
 
     /// Joins the execution trace that was recorded at the same time: its nodes describe the inputs and outputs of the
@@ -142,6 +155,7 @@ impl Trace {
             start_ns,
             samples,
             rules,
+            has_chosen_rules: false,
             kernel_rules: KernelRules::default(),
             execution: None,
         }

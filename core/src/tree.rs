@@ -245,6 +245,15 @@ impl Tree {
         open.max_by_key(|&at| table.ts(self.row(at)))
     }
 
+    /// The first span on a track that begins at this time or later.
+    pub(crate) fn next_at(&self, table: &Table, track: TrackId, instant: i64) -> Option<Position> {
+        let next = self.lanes_of(track).iter().filter_map(|lane| {
+            let begun = self.rows_of(lane).partition_point(|&row| table.ts(row) < instant);
+            lane.positions().nth(begun)
+        });
+        next.min_by_key(|&at| table.ts(self.row(at)))
+    }
+
     /// The spans of a lane that are open at this time, innermost first.
     pub(crate) fn open_in(&self, lane: &Lane, table: &Table, instant: i64) -> impl Iterator<Item = Position> {
         let begun = self.rows_of(lane).partition_point(|&row| table.ts(row) <= instant);

@@ -106,7 +106,7 @@ pub(crate) fn count(n: usize) -> String {
 }
 
 /// Formats a number with its noun: `1 event`, `2,000 events`.
-pub(crate) fn counted(n: usize, noun: &str) -> String {
+pub fn counted(n: usize, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(n))
 }

@@ -125,6 +125,34 @@ test("a signal ends a query, and one that waits is not computed", async () => {
   trace.dispose();
 });
 
+test("a signal ends a stream", async () => {
+  const trace = await worker.open(path);
+  const streams = {
+    stream: (signal) => trace.stream("events", { signal }),
+    export: (signal) => trace.export("chrome", { signal }),
+  };
+  for (const [name, stream] of Object.entries(streams)) {
+    const whole = await new Response(stream(new AbortController().signal)).text();
+    assert.ok(whole.length > 100, name);
+    const controller = new AbortController();
+    const reader = stream(controller.signal).getReader();
+    controller.abort("enough");
+    await assert.rejects(reader.read(), { code: "aborted", reason: "enough" }, name);
+    await assert.rejects(stream(AbortSignal.abort()).getReader().read(), { code: "aborted" }, name);
+    assert.throws(() => stream(5), { code: "bad_option" }, name);
+  }
+  trace.dispose();
+});
+
+test("what a source throws is the reason of the error", async () => {
+  const thrown = new RangeError("no more");
+  const source = (async function* () {
+    yield new TextEncoder().encode("[");
+    throw thrown;
+  })();
+  await assert.rejects(worker.open(source), (error) => error.code === "io" && error.reason?.message === thrown.message);
+});
+
 test("every method of what a worker holds takes a signal", async () => {
   const rank = `${data}/runs/plain/rank0.json.gz`;
   const given = { signal: new AbortController().signal };

@@ -29,7 +29,9 @@ impl Case {
         let name = format!("{group}/{}{form}", folder.file_name().expect("a name").to_string_lossy());
         let bytes = files::read(&folder.join(file))?;
         let mut trace = Trace::read(&bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
-        trace.rules = version(group, file).map_or(trace.rules, |v| Rules::of_version(v).expect("rules"));
+        if let Some(version) = version(group, file) {
+            trace.choose_rules(Rules::of_version(version).expect("rules"));
+        }
         Some(Case { name, folder: folder.to_path_buf(), trace })
     }
 

@@ -53,7 +53,7 @@ const LONG_KERNEL: &[u8] = br#"[
 /// Returns a trace by the rules of a version of PyTorch and rules for kernels.
 fn read(bytes: &[u8], version: &str, kernels: &str) -> Trace {
     let mut trace = Trace::read(bytes).expect("a trace");
-    trace.rules = Rules::of_version(version).expect("rules");
+    trace.choose_rules(Rules::of_version(version).expect("rules"));
     trace.kernel_rules = KernelRules::parse(kernels).expect("rules");
     trace
 }

@@ -271,6 +271,26 @@ fn references_to_stack_frames_stay_valid() {
 }
 
 #[test]
+fn flows_of_version_2_are_kept() {
+    let event = |pid: i64, ts: i64, ids: &str| {
+        format!(
+            r#"{{"ph":"X","name":"walrus","pid":{pid},"tid":1,"ts":{ts},"dur":5,"use_async_tts":1,{ids}}}"#
+        )
+    };
+    let events = [
+        event(1, 0, r#""bind_id":"0x7","flow_out":true"#),
+        event(2, 10, r#""bind_id":"0x7","flow_in":true,"flow_out":false"#),
+        event(3, 0, r#""bind_id":"walrus","flow_out":true"#),
+        event(4, 10, r#""bind_id":"walrus","flow_in":true"#),
+    ];
+    let trace = read(format!("[{}]", events.join(",")).as_bytes());
+    assert_eq!(trace.pairs.flows.len(), 2);
+    let redacted = redact(&trace, b"salt");
+    assert!(!redacted.contains("walrus"), "{redacted}");
+    assert_eq!(read(redacted.as_bytes()).pairs.flows, trace.pairs.flows);
+}
+
+#[test]
 fn a_pseudonym_depends_only_on_the_text_and_the_salt() {
     let trace = read(br#"[{"ph":"X","name":"secret","cat":"secret","pid":"secret","tid":1,"ts":1,"dur":1,"args":{"secret":"secret"}}]"#);
     let one = redact(&trace, b"one");

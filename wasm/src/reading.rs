@@ -89,7 +89,9 @@ pub(crate) fn finish(
     let (table, mut diagnostics) = feeding.finish()?;
     diagnostics.complete(of_text);
     let mut trace = Trace::new(table, diagnostics);
-    trace.rules = rules.unwrap_or(trace.rules);
+    if let Some(rules) = rules {
+        trace.choose_rules(rules);
+    }
     trace.kernel_rules = kernel_rules;
     check_window(&trace)?;
     Ok(EngineTrace::new(trace))

@@ -2,6 +2,7 @@
 
 pub mod call_tree;
 pub mod counters;
+pub(crate) mod flow_slices;
 pub(crate) mod lane_names;
 pub mod modules;
 pub mod names;

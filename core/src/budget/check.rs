@@ -1,6 +1,6 @@
 //! Whether budgets hold.
 
-use super::metric::Metric;
+use super::metric::{Metric, question_of};
 use super::parse::{Budget, Budgets, Increase, Wrong, unknown};
 use super::subject::{Subject, fits};
 use crate::analysis::overview::findings::FindingCode;
@@ -219,13 +219,13 @@ impl Check<'_> {
     fn findings(&self) -> Vec<Limit> {
         let limit = |code: &FindingCode| {
             let limit = Limit { name: code.as_str().into(), ..self.limit(Rule::Forbid, None) };
-            decide(limit, self.unfit(), |_| {
-                if self.subject.findings.contains(code) {
+            if self.subject.findings.contains(code) {
+                return decide(limit, self.unfit(), |_| {
                     (Outcome::Breach, "the trace has this finding".into())
-                } else {
-                    (Outcome::Pass, "the trace does not have this finding".into())
-                }
-            })
+                });
+            }
+            let unfit = self.subject.why_unfit_for(question_of(*code)).map(ToString::to_string);
+            decide(limit, unfit, |_| (Outcome::Pass, "the trace does not have this finding".into()))
         };
         self.budget.forbid.iter().map(limit).collect()
     }

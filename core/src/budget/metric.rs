@@ -1,6 +1,7 @@
 //! What can be limited.
 
 use super::quantity::Unit;
+use crate::analysis::overview::findings::FindingCode;
 use crate::analysis::overview::fitness::Question;
 use crate::words::words;
 
@@ -58,9 +59,28 @@ impl Metric {
             Metric::DeviceBusy | Metric::Kernel | Metric::Launches => Question::DeviceTime,
             Metric::DeviceIdle | Metric::Idle => Question::Idle,
             Metric::Communication => Question::Communication,
-            Metric::Operator => Question::Operators,
+            Metric::Operator | Metric::Recompilations => Question::Operators,
             Metric::Memory => Question::Memory,
-            Metric::Range | Metric::Recompilations | Metric::Findings => return None,
+            Metric::Range | Metric::Findings => return None,
         })
     }
+}
+
+/// The kind of question that a trace must be able to answer to show that it does not have a finding.
+pub(super) fn question_of(finding: FindingCode) -> Option<Question> {
+    use FindingCode as F;
+    Some(match finding {
+        F::GpuIdle
+        | F::ExposedCommunication
+        | F::PageableCopies
+        | F::ShortKernels
+        | F::Synchronization
+        | F::NoTensorCores => Question::DeviceTime,
+        F::DataLoading | F::GarbageCollection | F::DataParallel | F::HostCollectives | F::AntiPattern => {
+            Question::Operators
+        }
+        F::MemoryNearlyFull => Question::Memory,
+        F::UnevenSteps => Question::Steps,
+        F::BlockingPolls | F::TraceIncomplete | F::OverlappingSpans => return None,
+    })
 }

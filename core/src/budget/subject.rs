@@ -66,11 +66,21 @@ impl Subject {
 
     /// Why the trace cannot decide a budget of a metric.
     pub(crate) fn why_unfit(&self, metric: Metric) -> Option<&str> {
+        self.why_unfit_for(metric.question())
+    }
+
+    /// Why the trace cannot answer a question, or any.
+    pub(super) fn why_unfit_for(&self, question: Option<Question>) -> Option<&str> {
         if self.is_partial() {
             return Some("a part of the trace could not be read");
         }
-        let question = metric.question()?;
+        let question = question?;
         self.unfit.iter().find(|unfit| unfit.0 == question).map(|unfit| unfit.1.as_str())
+    }
+
+    /// Whether the trace has events. Without any, nothing was measured.
+    pub fn has_events(&self) -> bool {
+        self.has_events
     }
 
     /// Whether a part of the trace could not be read.

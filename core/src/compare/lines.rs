@@ -53,7 +53,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Whether calls of a side overlap, so that their times add up to more than the time in which one was open.
+    /// Whether the times of the calls of a side add up to more than the time that is theirs: they overlap each other or other spans.
     pub(super) fn overlaps(&self, side: usize) -> bool {
         self.sums[side] as f64 > self.samples[side].iter().sum::<f64>() + 0.5
     }

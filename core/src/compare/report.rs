@@ -64,7 +64,7 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
     page
 }
 
-/// States the sums of the times of calls that overlap, in traces of ranges only. The tables count each instant once.
+/// States the sums of the times of calls of which the tables have only a part, in traces of ranges only.
 fn overlaps(comparison: &Comparison, page: &mut String) {
     let lines =
         || comparison.findings.iter().filter(|finding| is_shown(finding)).map(|finding| &finding.line);
@@ -77,14 +77,9 @@ fn overlaps(comparison: &Comparison, page: &mut String) {
     for line in overlap.take(TOP) {
         let [a, b] = line.sums.map(|ns| units::time_ns(ns, None));
         let [calls_a, calls_b] = line.counts;
-        let which = match [0, 1].map(|side| line.overlaps(side)) {
-            [true, false] => " in A",
-            [false, true] => " in B",
-            _ => "",
-        };
         let _ = writeln!(
             page,
-            "\nCalls of {} overlap{which}: {a} in sum ({calls_a} in A), {b} in sum ({calls_b} in B). The tables count each instant once.",
+            "\nCalls of {} took {a} in sum ({calls_a} in A), {b} in sum ({calls_b} in B). The tables count each instant for one span only.",
             line.name
         );
     }

@@ -67,6 +67,7 @@ impl Outline {
             out.unsigned(u64::from(name.0));
         });
         out.optional(self.marked);
+        out.optional(self.samples);
         out.unsigned(u64::from(self.has_common));
     }
 
@@ -100,6 +101,7 @@ impl Outline {
             *outline.given.of((process, thread)) = name(reader, count)?;
         }
         outline.marked = reader.optional()?;
+        outline.samples = reader.optional()?;
         outline.has_common = reader.unsigned()? != 0;
         Some(outline)
     }

@@ -7,6 +7,7 @@ use crate::diagnostics::Diagnostics;
 use crate::names::NameId;
 use crate::read::limits::Limits;
 use crate::read::segment::Segment;
+use crate::samples::edit;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
@@ -72,6 +73,7 @@ impl Outline {
                 outline.marked = Some(table.ts(row));
             }
         }
+        outline.samples = edit::start_of(table);
         outline
     }
 

@@ -4,7 +4,6 @@ use super::{Block, Outline, Part, Times};
 use crate::diagnostics::Diagnostics;
 use crate::error::Error;
 use crate::read::limits::Limits;
-use crate::samples::edit;
 use crate::table::metadata::Source;
 use crate::trace::TextReader;
 use alloc::string::ToString;
@@ -112,7 +111,6 @@ impl OutlineReader {
             return Err(unfit());
         }
         outline.append(&Outline::of(&table));
-        outline.samples = edit::start_of(&table);
         Ok((outline, diagnostics))
     }
 }

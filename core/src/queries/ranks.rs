@@ -30,7 +30,11 @@ impl Typed for RanksOptions {
 
 /// Answers about the run of which the trace is the only one.
 pub(super) fn of_one(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
-    Run::new(vec![Summary::of(trace, request.name)], Vec::new()).answer(request)
+    let run = Run::new(vec![Summary::of(trace, request.name)], Vec::new());
+    match run.notes().first() {
+        Some(note) if run.is_empty() => Err(Error::Unfit(note.message.clone())),
+        _ => run.answer(request),
+    }
 }
 
 impl Run {

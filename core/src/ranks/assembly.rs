@@ -7,7 +7,7 @@ use super::run::{Member, Note, NoteCode, Run, rank_in, ranks_text};
 use super::summary::Summary;
 use crate::index::Keyed;
 use crate::order::sort_by_key;
-use crate::units::time_ns;
+use crate::units::{counted, time_ns};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,7 +16,8 @@ impl Run {
     /// Returns the run of these summaries. `notes` is what is known of files that have no summary.
     pub fn new(summaries: impl IntoIterator<Item = Summary>, notes: Vec<Note>) -> Run {
         let mut run = Run { notes, ..Run::default() };
-        let summaries: Vec<Summary> = summaries.into_iter().collect();
+        let summaries: Vec<Summary> =
+            summaries.into_iter().filter(|summary| run.is_of_a_rank(summary)).collect();
         let ranks = ranks_of(&summaries);
         let mut ranked: Vec<(i64, Summary)> = ranks.into_iter().zip(summaries).collect();
         sort_by_key(&mut ranked, |(rank, summary)| (*rank, summary.time.0));
@@ -30,6 +31,17 @@ impl Run {
         run.compare_with_size();
         run.sort_calls();
         run
+    }
+
+    /// Whether a summary is that of one rank, which is noted if it is not.
+    fn is_of_a_rank(&mut self, Summary { source, events, is_merged, .. }: &Summary) -> bool {
+        if *events == 0 {
+            self.note(NoteCode::NoEvents, format!("{source}: the trace has no events"));
+        } else if *is_merged {
+            let message = "the trace was merged from several ranks; name the traces of the ranks instead";
+            self.note(NoteCode::MergedTrace, format!("{source}: {message}"));
+        }
+        *events > 0 && !is_merged
     }
 
     /// Notes ranks that the traces do not state, or state otherwise than their names.
@@ -151,7 +163,8 @@ impl Run {
             self.note(NoteCode::MixedSchema, message);
         }
         if summary.calls_left_out > 0 {
-            let message = format!("{source}: {} collectives left out", summary.calls_left_out);
+            let message =
+                format!("{source}: {} left out", counted(summary.calls_left_out as usize, "collective"));
             self.note(NoteCode::CallsLeftOut, message);
         }
     }
@@ -280,7 +293,7 @@ mod tests {
     use super::*;
 
     fn summary(source: &str, rank: Option<i64>, time: (i64, i64)) -> Summary {
-        Summary { source: source.into(), rank, time, world_size: Some(3), ..Summary::default() }
+        Summary { source: source.into(), rank, time, world_size: Some(3), events: 1, ..Summary::default() }
     }
 
     fn codes(run: &Run) -> Vec<NoteCode> {

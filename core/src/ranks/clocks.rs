@@ -9,6 +9,7 @@
 use super::matching::{Matched, call};
 use super::run::Run;
 use crate::order::sort_by_key;
+use crate::units::counted;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -195,7 +196,10 @@ impl Offset {
 fn fit(samples: &[Sample], anchor_error: i64) -> Result<Clock, Refused> {
     let count = samples.len();
     if count < FEWEST {
-        return Err(Refused(alloc::format!("only {count} collectives in common; {FEWEST} are needed")));
+        return Err(Refused(alloc::format!(
+            "only {} in common; {FEWEST} are needed",
+            counted(count, "collective")
+        )));
     }
     let mut samples = samples.to_vec();
     sort_by_key(&mut samples, |sample| (sample.time, sample.difference));

@@ -2,7 +2,7 @@
 
 use super::run::{Member, Run};
 use super::summary::{Named, Summary};
-use crate::units::time_ns;
+use crate::units::{counted, time_ns};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -26,7 +26,11 @@ impl Evidence {
         if self.count == self.others {
             format!("{more} more in {name}")
         } else {
-            format!("{more} more in {name}: {} calls, {} elsewhere", self.count, self.others)
+            format!(
+                "{more} more in {name}: {}, {} elsewhere",
+                counted(self.count as usize, "call"),
+                self.others
+            )
         }
     }
 }

@@ -13,7 +13,7 @@ use super::step_table::StepTable;
 use super::stragglers::{Straggler, stragglers};
 use super::structure::{GroupUse, groups, title};
 use super::waits::{Waits, waits};
-use crate::units::time_ns;
+use crate::units::{counted, time_ns};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -183,9 +183,9 @@ impl<'a> Findings<'a> {
                 if used.ranks.contains(&member.rank) && count < own.len() {
                     let name = title(&self.process_groups[group]);
                     let message = format!(
-                        "rank {} has {count} of the {} collectives of group {name}",
+                        "rank {} has {count} of the {} of group {name}",
                         member.rank,
-                        own.len()
+                        counted(own.len(), "collective")
                     );
                     self.notes.push(Note::new(NoteCode::MissingCalls, message));
                 }

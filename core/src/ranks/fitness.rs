@@ -63,6 +63,7 @@ mod tests {
         Summary {
             rank: Some(rank),
             time: (0, 9),
+            events: 1,
             fitness: vec![of(Question::Communication), of(Question::Idle)],
             ..Summary::default()
         }

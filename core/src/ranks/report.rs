@@ -155,7 +155,7 @@ fn lateness(findings: &Findings<'_>, one: &Straggler) -> [Cell; 4] {
         one.phase.as_str().into(),
         steps.into(),
         Cell::Ns(one.cost_ns),
-        Cell::Ns(one.cost_ns / one.steps.len().max(1) as i64),
+        Cell::Ns(one.cost_ns / one.count.max(1) as i64),
     ]
 }
 

@@ -19,6 +19,10 @@ words! {
         Unreadable = "unreadable",
         /// A file in a folder or an archive is not a trace.
         Skipped = "skipped",
+        /// A trace has no events. It is not used.
+        NoEvents = "no_events",
+        /// A trace has the events of several ranks, because `merge` wrote it. It is not used.
+        MergedTrace = "merged_trace",
         /// A part of a trace could not be read.
         Partial = "partial",
         /// A rank has no trace.
@@ -51,6 +55,8 @@ impl NoteCode {
         matches!(
             self,
             NoteCode::Unreadable
+                | NoteCode::NoEvents
+                | NoteCode::MergedTrace
                 | NoteCode::Partial
                 | NoteCode::MissingRank
                 | NoteCode::DuplicateRank

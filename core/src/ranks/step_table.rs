@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 pub(crate) struct StepTable {
     /// The number of each step that at least two ranks have; of a run of one rank, of each step.
     pub(crate) numbers: Vec<i64>,
-    /// The same with their cycles, in order: a rank can have several steps of one number.
+    /// The same with their cycles, because a rank can have several steps of one number. They ascend, except of parts.
     keys: Vec<(i64, i64)>,
     /// Whether the numbers are those of profiler steps. Without any, the complete recording is one step.
     pub(crate) has_steps: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Imbalance {
 impl StepTable {
     /// Returns a table of other rows, such as nodes in place of ranks.
     pub(crate) fn with_cells(&self, cells: Vec<Vec<Option<Cell>>>) -> StepTable {
-        StepTable { numbers: self.numbers.clone(), keys: Vec::new(), has_steps: self.has_steps, cells }
+        StepTable { numbers: self.numbers.clone(), keys: self.keys.clone(), has_steps: self.has_steps, cells }
     }
 
     pub(crate) fn of(run: &Run, matched: &[Matched], waits: &[Waits]) -> StepTable {
@@ -100,9 +100,20 @@ impl StepTable {
 
     /// The number of the step of a collective: that of its first rank; `None` outside of steps that several ranks have.
     pub(crate) fn step_of(&self, run: &Run, matched: &Matched) -> Option<i64> {
+        self.key_of(run, matched).map(|key| key.0)
+    }
+
+    fn key_of(&self, run: &Run, matched: &Matched) -> Option<(i64, i64)> {
         let first = matched.calls[0];
         let step = self.step_at(&run.members[first.member as usize], call(run, first).time.0)?;
-        self.has_steps.then(|| self.numbers[step])
+        self.has_steps.then(|| self.keys[step])
+    }
+
+    /// How many different steps some of the rows are of.
+    pub(crate) fn count_steps(&self, rows: &[usize]) -> usize {
+        let mut keys: Vec<(i64, i64)> = rows.iter().map(|&row| self.keys[row]).collect();
+        keys.dedup();
+        keys.len()
     }
 
     /// Returns the rank with the most own work in a step, if its own work exceeds the median.
@@ -186,7 +197,8 @@ impl StepTable {
             return None;
         }
         let cuts: Vec<&Matched> = (0..=PARTS).map(|at| cuts[at * (cuts.len() - 1) / PARTS]).collect();
-        let numbers = cuts[1..].iter().map(|cut| steps.step_of(run, cut).unwrap_or(0)).collect();
+        let keys: Vec<(i64, i64)> =
+            cuts[1..].iter().map(|cut| steps.key_of(run, cut).unwrap_or((0, 0))).collect();
         let mut cells = vec![vec![Some(Cell::default()); ranks]; PARTS];
         for (part, cut) in cuts.windows(2).enumerate() {
             for ((first, last), cell) in cut[0].calls.iter().zip(&cut[1].calls).zip(&mut cells[part]) {
@@ -198,7 +210,8 @@ impl StepTable {
                 }
             }
         }
-        let mut parts = StepTable { numbers, keys: Vec::new(), has_steps: steps.has_steps, cells };
+        let numbers = keys.iter().map(|key| key.0).collect();
+        let mut parts = StepTable { numbers, keys, has_steps: steps.has_steps, cells };
         parts.add_lateness(&cuts, matched, waits);
         Some(parts)
     }

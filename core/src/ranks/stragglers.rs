@@ -23,6 +23,8 @@ pub(crate) struct Straggler {
     pub(crate) phase: Phase,
     /// The numbers of the steps.
     pub(crate) steps: Vec<i64>,
+    /// How many steps these are; several recordings can have steps of one number.
+    pub(crate) count: usize,
     /// The sum over these steps of what the others waited for, in ns.
     pub(crate) cost_ns: i64,
     /// Whether it is late in most steps.
@@ -94,7 +96,8 @@ impl Costs<'_> {
                     let mut numbers: Vec<i64> = late.iter().map(|&step| self.table.numbers[step]).collect();
                     numbers.dedup();
                     let cost_ns = sum(late.iter().map(|&step| &series[step]));
-                    out.push(Straggler { member, phase, steps: numbers, cost_ns, is_persistent });
+                    let count = self.table.count_steps(&late);
+                    out.push(Straggler { member, phase, steps: numbers, count, cost_ns, is_persistent });
                 }
             }
         }

@@ -11,6 +11,7 @@ use crate::analysis::device::steps::steps;
 use crate::analysis::overview::fitness::{Question, Verdict, fitness};
 use crate::analysis::overview::info::{producer, wall};
 use crate::diagnostics::Severity;
+use crate::table::merged::is_merged;
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -37,6 +38,8 @@ pub struct Summary {
     /// Whether a part of the trace could not be read.
     pub(crate) is_partial: bool,
     pub(crate) has_device: bool,
+    /// Whether the trace has several ranks, because `merge` wrote it.
+    pub(crate) is_merged: bool,
     pub(crate) steps: Vec<StepTimes>,
     /// The phases from the first event to the last.
     pub(crate) phases: Times,
@@ -118,9 +121,10 @@ impl Summary {
             schema: table.metadata.value("schemaVersion").and_then(|version| version.as_i64()),
             host: host(trace),
             time: unix(wall),
-            events: table.len() as u64,
+            events: if trace.has_events() { table.len() as u64 } else { 0 },
             is_partial: trace.diagnostics.worst() == Some(Severity::Lost),
             has_device: !devices.is_empty(),
+            is_merged: is_merged(table),
             steps: step_times.collect(),
             phases: phases.within(wall),
             idle: idle(&devices),

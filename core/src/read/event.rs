@@ -84,6 +84,7 @@ impl EventReader {
             if gap.has_values {
                 self.draft.fill(gap);
             }
+            self.draft.add_keys(gap);
             at = match gap.slot {
                 Slot::Name => {
                     self.text(table, buf, value).map(|(name, end)| (self.draft.name = name, end).1)?
@@ -193,7 +194,10 @@ impl EventReader {
         let end = match buf[at] {
             b'"' => text_end(buf, at + 1)?.0 + 1,
             b'{' | b'[' => container_end(buf, at, self.limits.depth)?,
-            _ => token_end(buf, at)?,
+            _ => {
+                let end = token_end(buf, at)?;
+                return Ok((self.json_text(table, without_fraction(&buf[at..end]))?, end));
+            }
         };
         Ok((self.json_text(table, &buf[at..end])?, end))
     }
@@ -278,6 +282,15 @@ impl EventReader {
                 }
             }
         }
+    }
+}
+
+/// The text of a number without a fraction of 0, which some writers of JSON add to whole numbers.
+fn without_fraction(number: &[u8]) -> &[u8] {
+    let zeros = number.iter().rev().take_while(|&&digit| digit == b'0').count();
+    match number[..number.len() - zeros] {
+        [ref whole @ .., b'.'] if zeros > 0 && !whole.is_empty() => whole,
+        _ => number,
     }
 }
 

@@ -54,8 +54,8 @@ pub(super) fn section(out: &mut String, title: &str, rows: &Rows) {
 fn head(out: &mut String, name: &str, trace: &Trace, summary: &Summary) {
     let table = &trace.table;
     let samples = trace.samples.list().len();
-    let is_empty = table.is_empty() && samples == 0;
-    let without = if is_empty { other_files::EMPTY } else { "" };
+    let (without, event) =
+        if trace.has_events() { ("", "event") } else { (other_files::EMPTY, "metadata event") };
     let mut facts = vec![name.to_owned(), format!("{}{without}", info::producer(table))];
     if let Some(rank) = table.metadata.rank() {
         let of = table.metadata.world_size().map_or(String::new(), |n| format!(" of {n}"));
@@ -71,7 +71,7 @@ fn head(out: &mut String, name: &str, trace: &Trace, summary: &Summary) {
         return;
     }
     let wall = summary.wall;
-    let mut facts = vec![time_ns(wall.1 - wall.0, None), counted(table.len(), "event")];
+    let mut facts = vec![time_ns(wall.1 - wall.0, None), counted(table.len(), event)];
     if samples > 0 {
         let is_of_events = trace.diagnostics.count(Code::EventStack) > 0;
         facts.push(counted(samples, if is_of_events { "call stack" } else { "sample" }));

@@ -71,11 +71,12 @@ pub(super) fn time_of(sample: &str) -> Option<i64> {
     time_in(items(sample).find(|item| item.0 == "\"ts\"")?.1)
 }
 
-/// The earliest time in the members `samples` of a document, in ns.
+/// The earliest time in the members `samples` of a document, and at which a V8 profile began, in ns.
 pub(crate) fn start_of(table: &Table) -> Option<i64> {
     let members =
         table.metadata.entries.iter().filter(|entry| entry.0 == SAMPLES && entry.1.starts_with('['));
-    members.flat_map(|entry| items(&entry.1)).filter_map(|(_, sample)| time_of(sample)).min()
+    let times = members.flat_map(|entry| items(&entry.1)).filter_map(|(_, sample)| time_of(sample));
+    times.chain(v8::starts(table)).min()
 }
 
 /// The member `samples` of a trace in nanoseconds, in microseconds.

@@ -86,14 +86,28 @@ pub(super) fn parts(table: &Table) -> (Vec<Row>, Vec<usize>, Vec<Profile>) {
                 profiles.push(Profile { track: None, clock: None });
             }
             if table.name(row) != CHUNK {
-                let data = data_of(table, row);
-                let start = data.get("startTime").or_else(|| data.get("cpuProfile")?.get("startTime"));
-                profiles[at] = Profile { track: Some(table.track_id(row)), clock: start.and_then(ns) };
+                profiles[at] = Profile { track: Some(table.track_id(row)), clock: start(table, row) };
             }
             at
         })
         .collect();
     (rows, of_row, profiles)
+}
+
+/// The times at which the profiles of a table began, in ns.
+pub(super) fn starts(table: &Table) -> Vec<i64> {
+    let ids = [PROFILE, COMPLETE].map(|name| table.names.find(name));
+    if ids == [None; 2] {
+        return Vec::new();
+    }
+    let is_first = |&row: &Row| ids.contains(&Some(table.name_id(row))) && is_profile(table, row);
+    table.rows().filter(is_first).filter_map(|row| start(table, row)).collect()
+}
+
+/// The time at which the profile of an event began.
+fn start(table: &Table, row: Row) -> Option<i64> {
+    let data = data_of(table, row);
+    data.get("startTime").or_else(|| data.get("cpuProfile")?.get("startTime")).and_then(ns)
 }
 
 /// The times of the samples of an event in ns, where they are known.

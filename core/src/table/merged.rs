@@ -17,10 +17,14 @@ fn own_number(number: i64) -> Option<(i64, i64)> {
     Some((number.div_euclid(NUMBERS), number.rem_euclid(NUMBERS))).filter(|own| own.1 < RENUMBERED)
 }
 
+/// Whether a trace has several ranks, because `merge` wrote it.
+pub(crate) fn is_merged(table: &Table) -> bool {
+    table.metadata.text("ranks").is_some_and(|ranks| ranks.contains("\"offset_ns\""))
+}
+
 /// The name of a device: its number, in a merged trace with its rank.
 pub(crate) fn device_name(table: &Table, pid: NameId) -> String {
     let text = plain(&table.names, pid);
-    let is_merged = table.metadata.text("ranks").is_some_and(|ranks| ranks.contains("\"offset_ns\""));
-    let own = text.parse().ok().filter(|_| is_merged).and_then(own_number);
+    let own = text.parse().ok().filter(|_| is_merged(table)).and_then(own_number);
     own.map_or_else(|| text.into(), |(rank, own)| format!("rank {rank}: {own}"))
 }

@@ -29,6 +29,9 @@ pub(crate) fn check(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     let reports: Vec<PathBuf> = matches.get_many("report").map(|t| t.cloned().collect()).unwrap_or_default();
     let reports = reports.iter().map(|path| report_format(path)).collect::<Result<Vec<_>, _>>()?;
+    if matches.get_one::<PathBuf>("record").is_some_and(|path| path.as_os_str() == "-") {
+        return Err(Failure::usage("--record appends to a history, which is a file: `-` is none"));
+    }
     let outputs = Outputs { reports, record: matches.get_one::<PathBuf>("record").cloned() };
     let is_budget = |path: &PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
     if files.traces.first().is_some_and(is_budget) {
@@ -163,6 +166,12 @@ fn init(files: &Files) -> Result<u8, Failure> {
     if let Some(partial) = subjects.iter().find(|one| one.is_partial()) {
         let why = "a part could not be read, so it cannot be measured";
         return Err(Failure::usage(format!("{}: {why}", partial.source())));
+    }
+    if let Some(empty) = subjects.iter().find(|one| !one.has_events()) {
+        return Err(Failure::usage(format!(
+            "{}: the trace has no events, so it cannot be measured",
+            empty.source()
+        )));
     }
     print(&starting_point(&subjects), files.output.as_deref())?;
     Ok(code)

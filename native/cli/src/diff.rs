@@ -1,11 +1,11 @@
 //! The commands `diff` and `diff-tree`, which compare two traces or two runs of several ranks.
 
-use crate::answer::{add_csv, add_text};
+use crate::answer::{add_csv, add_text, report_without_events};
 use crate::args::{self, Files, Format};
 use crate::destinations::Inputs;
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
 use crate::print::print;
-use crate::progress::{ChosenRules, read_run};
+use crate::progress::read_run;
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, RunFiles};
 use kinetoscope_core::compare::Comparison;
@@ -23,7 +23,7 @@ pub(crate) fn diff(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let new = matches.get_one::<PathBuf>("new").ok_or_else(|| Failure::usage("two traces are necessary"))?;
     let sides = sides(&files, new)?;
     let mut code = 0;
-    let [base, new] = sides.map(|side| profiles(&side, &files.reading.rules, &mut code));
+    let [base, new] = sides.map(|side| profiles(&side, &files, &mut code));
     if base.is_empty() || new.is_empty() {
         return Err(Failure::usage("no trace of one of the sides could be read"));
     }
@@ -53,10 +53,14 @@ fn sides(files: &Files, new: &PathBuf) -> Result<[RunFiles; 2], Failure> {
 }
 
 /// Reads the profiles of a side. What cannot be read is reported.
-fn profiles(files: &RunFiles, rules: &ChosenRules, code: &mut u8) -> Vec<Profile> {
+fn profiles(side: &RunFiles, files: &Files, code: &mut u8) -> Vec<Profile> {
     let mut profiles = Vec::new();
-    read_run(files, rules, &mut |found: Found| {
+    read_run(side, &files.reading.rules, &mut |found: Found| {
         let is_other = found.is_other_file();
+        if files.strict && matches!(&found.content, Ok(Content::Trace(trace)) if !trace.has_events()) {
+            report_without_events(&found.path);
+            *code = (*code).max(UNFIT);
+        }
         match found.content {
             Ok(Content::Trace(trace)) if found.is_named => profiles.push(Profile::of(&trace, &found.path)),
             Ok(Content::Trace(trace)) => profiles.push(Profile::of_rank(&trace, &found.name)),

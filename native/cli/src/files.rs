@@ -15,6 +15,7 @@ use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::writing::Writing;
 use kinetoscope_core::queries::{self, Export, Started};
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::units::counted;
 use kinetoscope_core::write::repair::{Repaired, Repairer};
 use std::fmt::Write;
 use std::io::{self, IsTerminal, Read};
@@ -87,7 +88,11 @@ fn export_one(
                 report_of(source, several, hint);
             }
             if let Some(kept) = writing.kept {
-                report_of(source, several, &format!("kept {kept} of {} events", trace.table.len()));
+                report_of(
+                    source,
+                    several,
+                    &format!("kept {kept} of {}", counted(trace.table.len(), "event")),
+                );
             }
             write(writing, trace, path).map(|()| true)
         }
@@ -125,7 +130,11 @@ pub(crate) fn repair(args: &Files) -> Result<u8, Failure> {
                     let (name, description) = (finding.code.as_str(), finding.code.description());
                     report(format!("{name} ×{}: {description}", finding.count));
                 }
-                report(format!("{}: {} events written", source.name(), repaired.events));
+                report(format!("{}: {} written", source.name(), counted(repaired.events as usize, "event")));
+                if args.strict && repaired.events == 0 {
+                    report_without_events(&source.path());
+                    code = code.max(UNFIT);
+                }
                 if args.strict && repaired.diagnostics.worst() == Some(Severity::Lost) {
                     code = code.max(UNFIT);
                 }

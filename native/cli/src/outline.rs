@@ -1,6 +1,6 @@
 //! The command `outline`.
 
-use crate::answer::{add_csv, add_rows};
+use crate::answer::{add_csv, add_rows, report_without_events};
 use crate::args::{self, Files, Format};
 use crate::destinations::Inputs;
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
@@ -42,6 +42,10 @@ pub(crate) fn outline(matches: &ArgMatches) -> Result<u8, Failure> {
                 source.path(),
                 outline.merged_names()
             ));
+        }
+        if files.strict && outline.events() == 0 {
+            report_without_events(&source.path());
+            code = code.max(UNFIT);
         }
         if diagnostics.worst() == Some(Severity::Lost) {
             report(format!("{}: a part could not be read: {}", source.path(), lost(&diagnostics)));

@@ -27,7 +27,9 @@ pub(crate) struct ChosenRules {
 
 impl ChosenRules {
     fn apply(&self, trace: &mut Trace) {
-        trace.rules = self.torch.unwrap_or(trace.rules);
+        if let Some(rules) = self.torch {
+            trace.choose_rules(rules);
+        }
         trace.kernel_rules = self.kernels.clone().unwrap_or_default();
     }
 }

@@ -61,11 +61,12 @@ impl Read {
 
     /// Returns the run. One without a rank is refused, after a line about each file.
     fn into_run(self) -> Result<Run, Failure> {
-        if self.all.is_empty() {
-            self.notes.iter().for_each(|note| report(&note.message));
+        let run = Run::new(self.all, self.notes);
+        if run.is_empty() {
+            run.notes().iter().for_each(|note| report(&note.message));
         }
-        require(!self.all.is_empty())?;
-        Ok(Run::new(self.all, self.notes))
+        require(!run.is_empty())?;
+        Ok(run)
     }
 }
 

@@ -10,7 +10,7 @@ use kinetoscope_core::history::record::{Origin, line};
 use kinetoscope_core::history::trend::Trend;
 use kinetoscope_core::report::document;
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
@@ -86,7 +86,9 @@ fn commit() -> String {
 pub(crate) fn trend(matches: &ArgMatches) -> Result<u8, Failure> {
     let path = matches.get_one::<PathBuf>("history").cloned().unwrap_or_default();
     let failure = |message: String| Failure::usage(format!("{}: {message}", path.display()));
-    let lines = fs::read_to_string(&path).map_err(|error| failure(error.to_string()))?;
+    let lines =
+        if path.as_os_str() == "-" { io::read_to_string(io::stdin()) } else { fs::read_to_string(&path) };
+    let lines = lines.map_err(|error| failure(error.to_string()))?;
     let trend = Trend::read(&lines).map_err(|error| failure(error.to_string()))?;
     let mut text = String::new();
     match args::format(matches) {

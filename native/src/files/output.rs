@@ -23,13 +23,13 @@ pub struct Output {
 }
 
 impl Output {
-    /// Creates the file, or writes to standard output without a path. If the name ends in `.gz`, the output is
+    /// Creates the file, or writes to standard output without a path or with `-`. If the name ends in `.gz`, the output is
     /// compressed.
     ///
     /// # Errors
     /// Returns an error if the file cannot be created or its name ends in `.zst`: zstd can be read, but not written.
     pub fn create(path: Option<&Path>) -> io::Result<Output> {
-        let Some(path) = path else {
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
             let standard = BufWriter::with_capacity(64 << 10, io::stdout());
             return Ok(Output { sink: Sink::Standard(standard), path: None, error: None });
         };

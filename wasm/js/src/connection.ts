@@ -26,6 +26,14 @@ export interface SendOptions {
   holder?: unknown;
 }
 
+/** Options of a stream. */
+export interface StreamedOptions {
+  holder?: unknown;
+  /** Ends the stream with an error. */
+  signal?: AbortSignal | undefined;
+  onEnd?: () => void;
+}
+
 interface Pending extends SendOptions {
   resolve(value: never): void;
   reject(error: unknown): void;
@@ -122,31 +130,47 @@ export class Connection {
   }
 
   /** Returns the pieces of what the worker writes; `holder` is kept alive until the stream ends. */
-  stream(begun: Promise<number>, holder: unknown, onEnd: () => void = () => undefined): ReadableStream<Uint8Array> {
+  stream(begun: Promise<number>, { holder, signal, onEnd }: StreamedOptions): ReadableStream<Uint8Array> {
     const send = <T>(message: MessageBody): Promise<T> => this.send<T>(message, { holder });
-    let isCancelled = false;
+    let isOver = false;
+    let abort = (): void => undefined;
+    const end = (): void => {
+      signal?.removeEventListener("abort", abort);
+      onEnd?.();
+    };
+    const cancel = async (): Promise<void> => {
+      isOver = true;
+      try {
+        await send({ do: "cancel", writing: await begun });
+      } finally {
+        end();
+      }
+    };
     return new ReadableStream<Uint8Array>({
+      start(controller) {
+        abort = (): void => {
+          if (isOver) return;
+          controller.error(aborted(signal as AbortSignal));
+          cancel().catch(() => undefined);
+        };
+        signal?.addEventListener("abort", abort);
+      },
       async pull(controller) {
         try {
           const piece = await send<Uint8Array | undefined>({ do: "pull", writing: await begun });
-          if (isCancelled) return;
+          if (isOver) return;
           if (piece) return controller.enqueue(piece);
-          onEnd();
+          isOver = true;
+          end();
           controller.close();
         } catch (thrown) {
-          if (isCancelled) return;
-          onEnd();
+          if (isOver) return;
+          isOver = true;
+          end();
           throw thrown;
         }
       },
-      async cancel() {
-        isCancelled = true;
-        try {
-          await send({ do: "cancel", writing: await begun });
-        } finally {
-          onEnd();
-        }
-      },
+      cancel,
     });
   }
 

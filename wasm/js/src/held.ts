@@ -1,7 +1,7 @@
 // What a worker holds for the page: requests about it, and its disposal.
 
 import type { Connection, MessageBody, SendOptions } from "./connection.js";
-import { KinetoscopeError } from "./errors.js";
+import { KinetoscopeError, aborted } from "./errors.js";
 import * as given from "./given.js";
 import type { HeldMethod } from "./protocol.js";
 
@@ -64,11 +64,11 @@ export class Held {
   }
 
   /** Returns the pieces of what the worker writes for a request. */
-  protected written(message: (id: number) => MessageBody): ReadableStream<Uint8Array> {
+  protected written(message: (id: number) => MessageBody, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
     if (this.#isDisposed) throw this.#disposedError();
-    const begun = this.send<number>(message);
+    const begun = signal?.aborted ? Promise.reject<number>(aborted(signal)) : this.send<number>(message);
     begun.catch(() => undefined);
-    return this.#connection.stream(begun, this);
+    return this.#connection.stream(begun, { holder: this, signal });
   }
 
   /** Frees it. With the last object of a worker that is not of a pool, the worker and pending computations are terminated. */

@@ -1,7 +1,7 @@
 // A trace that a worker holds.
 
 import type { Connection } from "./connection.js";
-import { Held, type Abortable } from "./held.js";
+import { Held, splitSignal, type Abortable } from "./held.js";
 import { METHODS } from "./methods.js";
 import type { Opened } from "./protocol.js";
 import type { Answers, Exports, Queries } from "./queries.js";
@@ -109,17 +109,19 @@ export class RemoteTrace extends Held {
     return this.ask("buffers", table, options);
   }
 
-  /** Works like `stream` of a `Trace`; an invalid option errors the stream. */
+  /** Works like `stream` of a `Trace`; an invalid option and the signal error the stream. */
   stream<V extends keyof Queries>(
     query: V,
-    options: Queries[V]["options"] & StreamOptions = {},
+    given: Queries[V]["options"] & StreamOptions & Abortable = {},
   ): ReadableStream<Uint8Array> {
-    return this.written((held) => ({ do: "stream", held, query, options }));
+    const [options, signal] = splitSignal(given);
+    return this.written((held) => ({ do: "stream", held, query, options: options as object }), signal);
   }
 
-  /** Returns the trace in another format; an invalid option errors the stream. */
-  export<E extends keyof Exports>(name: E, options?: Exports[E]): ReadableStream<Uint8Array> {
-    return this.written((held) => ({ do: "export", held, name, options }));
+  /** Returns the trace in another format; an invalid option and the signal error the stream. */
+  export<E extends keyof Exports>(name: E, given?: Exports[E] & Abortable): ReadableStream<Uint8Array> {
+    const [options, signal] = splitSignal(given);
+    return this.written((held) => ({ do: "export", held, name, options: options as object }), signal);
   }
 }
 

@@ -119,6 +119,6 @@ export async function streamOnce(
     const abort = (): void => end(aborted(signal as AbortSignal));
     signal?.addEventListener("abort", abort, { once: true });
     const onEnd = (): void => end(new KinetoscopeError("disposed", "the stream has ended"));
-    return connection.stream(Promise.resolve(writing), undefined, onEnd);
+    return connection.stream(Promise.resolve(writing), { onEnd });
   });
 }

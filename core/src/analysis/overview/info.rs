@@ -157,10 +157,16 @@ pub(crate) fn info(trace: &Trace) -> Rows {
         Cell::Ns(end.saturating_sub(start)),
         Cell::Json(Value::Array(devices)),
         is_of_torch(table).then_some(trace.rules.versions).into(),
-        is_of_torch(table).then(|| trace.rules.doubt(table)).flatten().into(),
+        doubt(trace).into(),
         host(trace).into(),
     ]);
     rows
+}
+
+/// What the file does not show about the rules that are used, unless they were chosen.
+fn doubt(trace: &Trace) -> Option<&'static str> {
+    let is_open = is_of_torch(&trace.table) && !trace.has_chosen_rules;
+    is_open.then(|| trace.rules.doubt(&trace.table)).flatten()
 }
 
 /// Whether function events of PyTorch are made of a trace.

@@ -1,5 +1,6 @@
 //! Spans with their position on the timeline: spans of given names, of a row of `ops`, and those related to one event.
 
+use super::flow_slices::slice_of;
 use crate::analysis::torch::averages::{GroupBy, group_members};
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::demangle::demangle;
@@ -183,28 +184,20 @@ fn flows(trace: &Trace, event: Row) -> Vec<(Row, Relation)> {
         matches!(table.cat(row), "ac2g" | "async_npu" | "async_gpu")
             || FORWARD_BACKWARD.contains(&table.cat(row))
     };
-    let is_on =
-        |row: Row| table.track_id(row) == table.track_id(event) && innermost(trace, row) == Some(event);
+    let slice = |row: Row| slice_of(trace, row).map(|at| trace.tree.row(at));
+    // The work of a device has a track of its own with the same ids.
+    let ids = |row: Row| (table.track(row).pid, table.track(row).tid);
+    let is_on = |row: Row| ids(row) == ids(event) && slice(row) == Some(event);
     let mut found = Vec::new();
     for &(start, end) in trace.pairs.flows.iter().filter(|pair| !is_known(pair.0)) {
         if is_on(start) {
-            found.extend(innermost(trace, end).map(|row| (row, Relation::FlowTo)));
+            found.extend(slice(end).map(|row| (row, Relation::FlowTo)));
         }
         if is_on(end) {
-            found.extend(innermost(trace, start).map(|row| (row, Relation::FlowFrom)));
+            found.extend(slice(start).map(|row| (row, Relation::FlowFrom)));
         }
     }
     found
-}
-
-/// Returns the innermost span on the track of an event that is open at its time; the event itself if it is a span.
-fn innermost(trace: &Trace, event: Row) -> Option<Row> {
-    let table = &trace.table;
-    if table.is_span(event) {
-        return Some(event);
-    }
-    let at = trace.tree.open_at(table, table.track_id(event), table.ts(event));
-    at.map(|at| trace.tree.row(at))
 }
 
 /// Returns a span and everything inside it.

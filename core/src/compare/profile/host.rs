@@ -11,7 +11,7 @@ use crate::analysis::intervals::{Interval, Intervals};
 use crate::compare::kinds::RowKind;
 use crate::order::sort_by_key;
 use crate::table::category::Category;
-use crate::table::events::Table;
+use crate::table::events::{Row, Table};
 use crate::table::layout::is_async_begin;
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
@@ -63,7 +63,9 @@ fn main_track(trace: &Trace, periods: &Periods) -> Option<TrackId> {
     let mut times = vec![(0i64, 0i64); table.tracks.all().len()];
     for lane in trace.tree.lanes().iter().filter(|lane| !table.tracks.get(lane.track).on_device) {
         let time = &mut times[lane.track.0 as usize];
-        for at in lane.positions().filter(|&at| trace.tree.parent(at).is_none()) {
+        let is_own = |at: Position| table.category(trace.tree.row(at)) == Category::Window;
+        let is_outermost = |&at: &Position| !is_own(at) && trace.tree.parent(at).is_none_or(is_own);
+        for at in lane.positions().filter(is_outermost) {
             time.1 += table.dur(trace.tree.row(at)).max(0);
         }
         let operators =
@@ -79,10 +81,14 @@ fn lane_places(periods: &Periods, places: &mut Builder<'_>, lane: &Lane, is_main
     let Trace { table, tree, .. } = places.trace;
     let self_ns = tree.self_times(table, lane);
     let steps = table.names.that(|name| name.starts_with("ProfilerStep#"));
+    let is_own = |row: Row| table.category(row) == Category::Window;
     let mut nodes = vec![NOWHERE; lane.positions().len()];
     let mut step_of = vec![u32::MAX; nodes.len()];
     for at in lane.positions() {
         let (row, offset) = (tree.row(at), lane.offset(at));
+        if is_own(row) {
+            continue;
+        }
         let Some(step) = periods.at(table.ts(row)) else { continue };
         step_of[offset] = step as u32;
         let above =

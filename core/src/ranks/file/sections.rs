@@ -118,7 +118,8 @@ fn identity(w: &mut Writer, summary: &Summary) {
     w.signed(summary.time.0);
     w.signed(summary.time.1);
     w.unsigned(summary.events);
-    w.unsigned(u64::from(summary.is_partial) | u64::from(summary.has_device) << 1);
+    let flags = [summary.is_partial, summary.has_device, summary.is_merged].map(u64::from);
+    w.unsigned(flags[0] | flags[1] << 1 | flags[2] << 2);
     write_times(w, &summary.phases);
 }
 
@@ -131,7 +132,8 @@ fn read_identity(r: &mut Reader<'_>, summary: &mut Summary) -> Option<()> {
     summary.time = (r.signed()?, r.signed()?);
     summary.events = r.unsigned()?;
     let flags = r.unsigned()?;
-    (summary.is_partial, summary.has_device) = (flags & 1 != 0, flags & 2 != 0);
+    (summary.is_partial, summary.has_device, summary.is_merged) =
+        (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
     summary.phases = read_times(r)?;
     Some(())
 }

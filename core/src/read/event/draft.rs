@@ -26,6 +26,9 @@ pub(super) struct Draft {
     pub(super) mark: usize,
     /// Whether the time that was read last is out of range.
     pub(super) keeps_text: bool,
+    /// The keys of columns so far, and whether one of them occurred twice.
+    keys: u8,
+    has_key_twice: bool,
     time_rounded: bool,
     has_far_start: bool,
     has_far_duration: bool,
@@ -44,6 +47,8 @@ impl Draft {
             node: None,
             mark,
             keeps_text: false,
+            keys: 0,
+            has_key_twice: false,
             time_rounded: false,
             has_far_start: false,
             has_far_duration: false,
@@ -59,6 +64,13 @@ impl Draft {
         self.cat = gap.cat.or(self.cat);
         self.pid = gap.pid.unwrap_or(self.pid);
         self.tid = gap.tid.unwrap_or(self.tid);
+    }
+
+    /// Adds the keys of a gap.
+    #[inline]
+    pub(super) fn add_keys(&mut self, gap: &Gap) {
+        self.has_key_twice |= gap.has_key_twice || self.keys & gap.keys != 0;
+        self.keys |= gap.keys;
     }
 
     /// Sets the start. One that is out of range is left out.
@@ -105,7 +117,7 @@ impl EventReader {
             self.last_track = (track, table.tracks.intern(track));
         }
         let mut note = |code| diagnostics.record(code, Some(offset), text);
-        if table.layouts.repeats(node) {
+        if draft.has_key_twice || table.layouts.repeats(node) {
             note(Code::DuplicateKey);
         }
         let is_record = table.metadata.source != Source::Chrome;

@@ -48,6 +48,20 @@ pub(super) struct Gap {
     pub(super) slot: Slot,
     /// Whether the same text means the same before any value that the slot can have.
     pub(super) repeats: bool,
+    /// The keys of columns in the text, one bit for each, and whether one of them occurs twice.
+    pub(super) keys: u8,
+    pub(super) has_key_twice: bool,
+}
+
+/// The keys of the columns of the table.
+const COLUMNS: [&[u8]; 7] = [b"ph", b"cat", b"pid", b"tid", b"ts", b"dur", b"name"];
+
+impl Gap {
+    fn add_key(&mut self, key: &[u8]) {
+        let bit = COLUMNS.iter().position(|column| *column == key).map_or(0, |at| 1 << at);
+        self.has_key_twice |= self.keys & bit != 0;
+        self.keys |= bit;
+    }
 }
 
 impl EventReader {
@@ -88,6 +102,7 @@ impl EventReader {
                 gap.slot = Slot::Field { key: self.intern(table, key, escaped)?, place: Place::Args };
                 return Ok((gap, value));
             }
+            gap.add_key(key);
             if key == b"args" && first == b'{' {
                 (in_args, is_first, at) = (true, true, value + 1);
             } else if let Some(end) = self.joined(table, buf, key, value, joins_ids, &mut gap)? {

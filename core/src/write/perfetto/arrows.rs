@@ -1,7 +1,7 @@
 //! Flows: which slices each arrow connects.
 
+use crate::analysis::timeline::flow_slices::slice_of;
 use crate::order::sort_by_key;
-use crate::table::events::Row;
 use crate::trace::Trace;
 use crate::tree::Position;
 use alloc::vec::Vec;
@@ -27,7 +27,7 @@ impl Arrows {
         let mut ends = Vec::new();
         let flows = (1..).zip(&trace.pairs.flows);
         for (arrow, &(start, end)) in flows {
-            if let (Some(from), Some(to)) = (around(trace, start), around(trace, end)) {
+            if let (Some(from), Some(to)) = (slice_of(trace, start), slice_of(trace, end)) {
                 ends.push(End { slice: from, arrow, is_last: false });
                 ends.push(End { slice: to, arrow, is_last: true });
             }
@@ -44,18 +44,4 @@ impl Arrows {
             .take_while(move |end| end.slice == slice)
             .map(|end| (end.arrow, end.is_last))
     }
-}
-
-/// The slice of a flow event: the event itself if it is a span, else the innermost slice on its track that is open at its time. Device work has a track of its own with the
-/// same ids.
-fn around(trace: &Trace, event: Row) -> Option<Position> {
-    let tracks = &trace.table.tracks;
-    let track = trace.table.track_id(event);
-    let on = |track| trace.tree.open_at(&trace.table, track, trace.table.ts(event));
-    if trace.table.is_span(event) {
-        let open = on(track)?;
-        let mut above = core::iter::once(open).chain(trace.tree.ancestors(open));
-        return above.find(|&at| trace.tree.row(at) == event).or(Some(open));
-    }
-    tracks.find_on_device(track).and_then(on).or_else(|| on(track))
 }

@@ -88,7 +88,7 @@ const COPY: Rule = Pattern("pageable\npinned\ndevice\narray\nmanaged\nunknown\nH
 
 const EVENT: &[Group] = &[
     (Category, "cat\nactivity_type"),
-    (Id, "id"),
+    (Id, "id\nbind_id"),
     (Object(Place::Ids), "id2"),
     (Pattern("e"), "bp"),
     (Pattern("g\np\nt"), "s"),
@@ -102,11 +102,11 @@ const EVENT: &[Group] = &[
     (
         Numbers,
         "correlation_id\ncpu_elapsed_us\ncpu_memory_usage\ncpu_ns\ncuda_elapsed_us\ncuda_memory_usage\ncuda_us\ndevice\n\
-         device_index\ndevice_resource_id\ndur\nduration_ns\nend_ns\nend_thread_id\nesf\nexternal_id\nflops\nflow_id\n\
+         device_index\ndevice_resource_id\ndur\nduration_ns\nend_ns\nend_thread_id\nesf\nexternal_id\nflops\nflow_id\nflow_in\nflow_out\n\
          flow_start\nflow_type\nfwd_thread_id\nhandle\nhas_cuda\nis_async\nis_hidden_event\nis_python_function\nis_remote\n\
          is_user_annotation\nlinked_correlation_id\nnbytes\nnode_id\nprivateuse1_elapsed_us\npython_id\npython_module_id\n\
          python_parent_id\nscope\nsequence_nr\nsf\nshapes\nstart_ns\nstart_thread_id\nstart_us\nstructured_input_shapes\n\
-         structured_input_strides\ntdur\nthread_id\nts\ntts",
+         structured_input_strides\ntdur\nthread_id\nts\ntts\nuse_async_tts",
     ),
 ];
 

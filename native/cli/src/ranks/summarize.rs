@@ -1,7 +1,7 @@
 //! The command `summarize`.
 
 use super::require;
-use crate::answer::{is_partial, report_partial};
+use crate::answer::{is_partial, report_partial, report_without_events};
 use crate::args::Files;
 use crate::destinations::Inputs;
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
@@ -11,14 +11,18 @@ use kinetoscope::files::{Content, Found, Output, RunFiles};
 use kinetoscope_core::ranks::file::{Summaries, limit};
 use kinetoscope_core::ranks::summary::Summary;
 use std::collections::HashSet;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// Writes the summaries of all files: to one file, or to one file each in a folder.
 pub(crate) fn summarize(matches: &ArgMatches) -> Result<u8, Failure> {
     let files = Files::of(matches);
-    let Some(output) = files.output else {
+    let Some(output) = matches.get_one::<PathBuf>("output").cloned() else {
         return Err(Failure::usage("summarize needs --output FILE or FOLDER"));
     };
+    if output.as_os_str() == "-" && io::stdout().is_terminal() {
+        return Err(Failure::usage("a summary is not text: name a file with --output, or use a pipe"));
+    }
     let run = RunFiles::of(&files.traces)?;
     let inputs = Inputs::of(run.sources());
     let mut destination = if output.is_dir() {
@@ -84,6 +88,10 @@ fn encoded(found: Found, strict: bool, code: &mut u8) -> Option<Summaries> {
     match found.content {
         Ok(Content::Summaries(all)) => Some(all),
         Ok(Content::Trace(trace)) => {
+            if strict && !trace.has_events() {
+                report_without_events(&found.path);
+                *code = (*code).max(UNFIT);
+            }
             if strict && is_partial(&trace) {
                 report_partial(&found.path);
                 *code = (*code).max(UNFIT);
