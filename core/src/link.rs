@@ -193,16 +193,18 @@ fn link_device(
 ) -> Vec<Row> {
     let table = owner.table;
     let mut parts = join.parts(work.len(), |part| owner.of_all(&work[part], calls)).into_iter();
-    *links = parts.next().unwrap_or_default();
-    for mut part in parts {
+    let (first, mut guessed) = parts.next().unwrap_or_default();
+    *links = first;
+    for (mut part, mut more) in parts {
         links.launch_of.append(&mut part.launch_of);
         links.op_of.append(&mut part.op_of);
+        guessed.append(&mut more);
     }
     let mut launched: Vec<Row> = links.launch_of.iter().map(|&(_, call)| call).collect();
     let orphans = work.len() - launched.len();
     diagnostics.record_many(Code::KernelWithoutLaunch, orphans as u64, None, b"");
     sort_by_key(&mut launched, |&row| (i64::from(row), 0));
-    owner.record_repeated(diagnostics);
+    owner.record_repeated(&guessed, diagnostics);
     launches(table, calls).filter(|row| launched.binary_search(row).is_err()).collect()
 }
 
@@ -256,36 +258,43 @@ impl<'a> Owners<'a> {
         Owners { table, ops: Operators::new(table, ops), enclosing: enclosing(table, tree), of_calls, of_ops }
     }
 
-    /// Counts the work that was linked by more than its id.
-    fn record_repeated(&self, diagnostics: &mut Diagnostics) {
+    /// Counts the work that was linked by more than its id, and that of which the operator of the call was `guessed`.
+    fn record_repeated(&self, guessed: &[Row], diagnostics: &mut Diagnostics) {
+        let mut record = |code, rows: &mut dyn ExactSizeIterator<Item = Row>| {
+            let count = rows.len() as u64;
+            let example = rows.next().map_or("", |row| self.table.name(row));
+            diagnostics.record_many(code, count, None, example.as_bytes());
+        };
         for Repeated { chosen, undecided } in [&self.of_calls, &self.of_ops] {
-            let example = |row: Option<Row>| row.map_or("", |row| self.table.name(row)).as_bytes();
-            let first = example(chosen.first().map(|pair| pair.0));
-            diagnostics.record_many(Code::RepeatedId, chosen.len() as u64, None, first);
-            let first = example(undecided.first().copied());
-            diagnostics.record_many(Code::AmbiguousLink, undecided.len() as u64, None, first);
+            record(Code::RepeatedId, &mut chosen.iter().map(|pair| pair.0));
+            record(Code::AmbiguousLink, &mut undecided.iter().copied());
         }
+        record(Code::AmbiguousLink, &mut guessed.iter().copied());
     }
 
-    /// Links device work to launch calls and operators.
-    fn of_all(&self, work: &[(Option<i64>, Row)], calls: &ById) -> Links {
-        let mut links = Links::default();
+    /// Links device work to launch calls and operators. Returns the work as well of which the operator was guessed.
+    fn of_all(&self, work: &[(Option<i64>, Row)], calls: &ById) -> (Links, Vec<Row>) {
+        let (mut links, mut guessed) = (Links::default(), Vec::new());
         for &(correlation, row) in work {
             let first = || correlation.filter(|&id| id != 0).and_then(|id| calls.first(id));
             let launch = find(&self.of_calls.chosen, row).or_else(first);
             links.launch_of.extend(launch.map(|call| (row, call)));
-            let op = launch.and_then(|call| self.of_call(call)).or_else(|| self.of_work(row));
+            let of_call = launch.and_then(|call| self.of_call(call));
+            guessed.extend(of_call.filter(|op| op.1).map(|_| row));
+            let op = of_call.map(|op| op.0).or_else(|| self.of_work(row));
             links.op_of.extend(op.map(|op| (row, op)));
         }
-        links
+        (links, guessed)
     }
 
-    fn of_call(&self, call: Row) -> Option<Row> {
+    /// The operator of a call, and whether it is one of several that are as likely.
+    fn of_call(&self, call: Row) -> Option<(Row, bool)> {
         let external = self.table.int(call, Key::ExternalId).filter(|&id| id > 0);
         let own = external.is_some() && external == self.table.int(call, Key::Correlation);
         let around = external.and_then(|id| self.ops.around(self.table, id, call));
         let nearest = || external.filter(|_| !own).and_then(|id| self.ops.nearest(self.table, id, call));
-        around.or_else(nearest).or_else(|| find(&self.enclosing, call))
+        let certain = |op: Row| (op, false);
+        around.map(certain).or_else(nearest).or_else(|| find(&self.enclosing, call).map(certain))
     }
 
     fn of_work(&self, row: Row) -> Option<Row> {

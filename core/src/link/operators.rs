@@ -34,10 +34,11 @@ impl Operators {
     }
 
     /// The operator of a call among those with an external id, none of which contains it: the latest of its process that began
-    /// before it, else the first of its process, else the first.
-    pub(super) fn nearest(&self, table: &Table, id: i64, call: Row) -> Option<Row> {
+    /// before it, else the first of its process, else the first. And whether there are several: of its process if that has any.
+    pub(super) fn nearest(&self, table: &Table, id: i64, call: Row) -> Option<(Row, bool)> {
         let own = self.repeated.as_ref().and_then(|repeated| repeated.of_process(table, id, call));
-        own.or_else(|| self.by_id.first(id))
+        let any = || Some((self.by_id.first(id)?, self.by_id.range(id).len() > 1));
+        own.or_else(any)
     }
 }
 
@@ -93,17 +94,22 @@ impl Repeated {
         ((op.id, op.place) == (id, track)).then_some(op.row)
     }
 
-    /// The latest operator of the call's process that began before the call, else the first one in the file.
-    fn of_process(&self, table: &Table, id: i64, call: Row) -> Option<Row> {
+    /// The latest operator of the call's process that began before the call, else the first one in the file; and whether the process
+    /// has several.
+    fn of_process(&self, table: &Table, id: i64, call: Row) -> Option<(Row, bool)> {
         let (pid, begin) = (table.track(call).pid, table.ts(call));
+        let first = self.in_file.partition_point(|&(other, process, _)| (other, process) < (id, pid));
+        let is_own = |at: usize| self.in_file.get(at).is_some_and(|op| (op.0, op.1) == (id, pid));
+        if !is_own(first) {
+            return None;
+        }
         let before = self.by_process.partition_point(|op| op.key() <= (id, pid.0, begin));
         let latest = self.by_process[..before].last().filter(|op| (op.id, op.place) == (id, pid.0));
-        if let Some(latest) = latest {
+        let row = latest.map_or(self.in_file[first].2, |latest| {
             // Of those that began at the same time, the first one in the file.
-            let first = self.by_process.partition_point(|op| op.key() < latest.key());
-            return Some(self.by_process[first].row);
-        }
-        let first = self.in_file.partition_point(|&(other, process, _)| (other, process) < (id, pid));
-        self.in_file.get(first).filter(|op| (op.0, op.1) == (id, pid)).map(|op| op.2)
+            let at = self.by_process.partition_point(|op| op.key() < latest.key());
+            self.by_process[at].row
+        });
+        Some((row, is_own(first + 1)))
     }
 }

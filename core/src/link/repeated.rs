@@ -9,13 +9,18 @@
 //!
 //! An event within another one of the same track is left out: a call of the runtime contains that of the driver.
 //!
-//! The choice is undecided if the process was guessed, or if another event that remains before the third rule began before the
-//! work and has no work, while the chosen one has several pieces or belongs to another process.
+//! The choice is undecided in these cases, of which each is about another event that has no work:
+//!
+//! - The process was guessed.
+//! - It remains before the third rule and began before the work, and the chosen one has several pieces or belongs to another process.
+//! - It remains before the third rule, and the chosen one began after the work.
+//! - It can start work and began before the work, and the chosen one has several pieces.
 
-use super::ById;
 use super::processes::Processes;
+use super::{ById, is_launch_name};
 use crate::names::NameId;
 use crate::order::{descending, sort_by_key};
+use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
 use crate::time;
@@ -76,6 +81,8 @@ impl Source {
 /// The events with one id.
 struct Group<'a> {
     table: &'a Table,
+    /// The begin of the first one that can start work.
+    first_begin: i64,
     /// Sorted by process, external id and time.
     by_external: Vec<Source>,
     /// Sorted by process and time.
@@ -108,7 +115,7 @@ impl<'a> Group<'a> {
         sort_by_key(&mut by_external, |source| (i64::from(source.pid.0), source.external));
         let mut pids: Vec<NameId> = by_process.iter().map(|source| source.pid).collect();
         pids.dedup();
-        Group { table, by_external, by_process, pids }
+        Group { table, first_begin: first_begin(table, &by_process), by_external, by_process, pids }
     }
 
     fn resolve(&self, processes: &Processes, work: &[(i64, Row)], repeated: &mut Repeated) {
@@ -126,11 +133,12 @@ impl<'a> Group<'a> {
 
     /// The events that are not among these.
     fn without(&self, used: &[Row]) -> Group<'a> {
-        let left = |sources: &[Source]| {
+        let left = |sources: &[Source]| -> Vec<Source> {
             sources.iter().filter(|source| used.binary_search(&source.row).is_err()).copied().collect()
         };
         let (by_external, by_process) = (left(&self.by_external), left(&self.by_process));
-        Group { table: self.table, by_external, by_process, pids: Vec::new() }
+        let first_begin = first_begin(self.table, &by_process);
+        Group { table: self.table, first_begin, by_external, by_process, pids: Vec::new() }
     }
 
     fn choose(&self, processes: &Processes, work: Row) -> Option<Choice> {
@@ -180,10 +188,17 @@ impl<'a> Group<'a> {
             - used.partition_point(|&row| row < choice.source);
         let own = self.table.track(choice.source).pid;
         let begin = self.table.ts(choice.work);
-        (choice.from.iter().filter(|of| times > 1 || of.0 != own))
-            .filter_map(|&(pid, external)| self.with(pid, external).first())
-            .any(|source| source.begin <= begin)
+        let is_early = self.table.ts(choice.source) > begin;
+        let mut others = (choice.from.iter().filter(|of| is_early || times > 1 || of.0 != own))
+            .filter_map(|&(pid, external)| self.with(pid, external).first());
+        (times > 1 && self.first_begin <= begin) || others.any(|source| is_early || source.begin <= begin)
     }
+}
+
+/// The begin of the first event that can start work.
+fn first_begin(table: &Table, sources: &[Source]) -> i64 {
+    let can_start = |row: Row| table.category(row) == Category::CpuOp || is_launch_name(table.name(row));
+    sources.iter().filter(|source| can_start(source.row)).map(|source| source.begin).min().unwrap_or(i64::MAX)
 }
 
 fn external(table: &Table, row: Row) -> Option<i64> {

@@ -72,20 +72,20 @@ fn linked(sources: &[Event], work: &[Event]) -> Launches {
     launches
 }
 
-/// The operators of launch calls by their external ids, of calls that have one that an operator has.
-pub(crate) fn operators(events: &[Value]) -> BTreeMap<usize, usize> {
+/// The operators of launch calls by their external ids, of calls that have one that an operator has; and whether each is a guess.
+pub(crate) fn operators(events: &[Value]) -> BTreeMap<usize, (usize, bool)> {
     let ops = collect(events, &["cpu_op"]);
     let calls = collect(events, &["cuda_runtime", "cuda_driver"]);
     calls.iter().filter_map(|call| Some((call.row, operator(&ops, call)?))).collect()
 }
 
-fn operator(ops: &[Event], call: &Event) -> Option<usize> {
+fn operator(ops: &[Event], call: &Event) -> Option<(usize, bool)> {
     let named = || ops.iter().filter(|op| op.external == call.external && call.external > 0);
     let contains = |op: &&Event| {
         (op.pid, op.tid) == (call.pid, call.tid) && op.begin <= call.begin && call.end <= op.end
     };
     if let Some(innermost) = named().filter(contains).max_by_key(|op| (op.begin, op.row)) {
-        return Some(innermost.row);
+        return Some((innermost.row, false));
     }
     // The id that files before 2024 wrote into calls without an operator.
     if call.external == call.id {
@@ -94,7 +94,9 @@ fn operator(ops: &[Event], call: &Event) -> Option<usize> {
     let own = || named().filter(|op| op.pid == call.pid);
     let before = own().filter(|op| op.begin <= call.begin);
     let latest = before.max_by_key(|op| (op.begin, Reverse(op.row)));
-    latest.or_else(|| own().next()).or_else(|| named().next()).map(|op| op.row)
+    let found = latest.or_else(|| own().next()).or_else(|| named().next())?;
+    let count = if own().count() > 0 { own().count() } else { named().count() };
+    Some((found.row, count > 1))
 }
 
 fn resolve(group: &[&Event], work: &[&Event], owners: &Owners, launches: &mut Launches) {
@@ -128,11 +130,14 @@ fn resolve(group: &[&Event], work: &[&Event], owners: &Owners, launches: &mut La
         launches.chosen.push((work.row, call));
         let times = chosen.iter().filter(|&&other| other == call).count();
         let own = outer.iter().find(|other| other.row == call).expect("a call").pid;
-        let is_alternative = |other: &&Event| {
-            other.begin <= work.begin && !chosen.contains(&other.row) && (times > 1 || other.pid != own)
-        };
-        let guessed = owners.guessed.contains(&work.pid) && pids.len() > 1;
-        launches.undecided += u64::from(guessed || candidates(work).iter().any(is_alternative));
+        let is_unused = |other: &&&Event| !chosen.contains(&other.row);
+        let began = |other: &&Event| other.begin <= work.begin;
+        let is_early = outer.iter().any(|other| other.row == call && !began(&other));
+        let is_alternative = |other: &Event| is_early || (began(&other) && (times > 1 || other.pid != own));
+        let guessed = (owners.guessed.contains(&work.pid) && pids.len() > 1)
+            || (times > 1 && outer.iter().filter(is_unused).any(|other| began(other)))
+            || candidates(work).iter().filter(is_unused).any(|other| is_alternative(other));
+        launches.undecided += u64::from(guessed);
     }
 }
 

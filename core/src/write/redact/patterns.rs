@@ -120,6 +120,7 @@ kinetoscope-gpu
 CPU
 CUDA
 CPU functions
+CUDA functions
 Spans
 Traces
 PyTorch Profiler
@@ -139,6 +140,9 @@ stream {number}\x20
 stream {number}
 thread {number}
 thread {number} ({lane})
+rank {number}: {lane}
+rank {number}: device {number}
+rank {number}: {number}
 GPU {number}
 GPU {number} Counters
 Device {number}
