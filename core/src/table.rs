@@ -11,4 +11,5 @@ mod merge;
 pub(crate) mod merged;
 pub mod metadata;
 pub(crate) mod packed;
+mod rank_numbers;
 pub mod tracks;

@@ -20,6 +20,7 @@ use crate::samples::{Samples, edit};
 use crate::table::bounds::bound_times;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
+use crate::table::merged::merged;
 use crate::table::metadata::Source;
 use crate::time;
 use crate::tree::{self, Tree};
@@ -64,9 +65,11 @@ pub struct Trace {
 
 impl Trace {
     /// Whether there is anything in the file that a question can be about: an event, or a sample of a call stack. Metadata
-    /// events of Chrome's format are none.
+    /// events are none, unless they are segments of a memory snapshot or nodes of an execution trace.
     pub fn has_events(&self) -> bool {
-        let is_event = |row: Row| self.table.metadata.source != Source::Chrome || self.table.ph(row) != b'M';
+        let metadata = &self.table.metadata;
+        let is_other = metadata.source != Source::Chrome || metadata.text(snapshot::SOURCE).is_some();
+        let is_event = |row: Row| is_other || self.table.ph(row) != b'M';
         self.table.rows().any(is_event) || !self.samples.list().is_empty()
     }
 
@@ -114,6 +117,7 @@ impl Trace {
     pub fn new_by(mut table: Table, mut diagnostics: Diagnostics, join: Join) -> Trace {
         dialect::apply(&mut table, &mut diagnostics);
         let samples = Samples::of(&mut table, &mut diagnostics);
+        table.metadata.merged = merged(&table);
         let join = join.of_events(table.len());
         let mut spans = pair_spans(&mut table, &mut diagnostics);
         bound_times(&mut table, &mut diagnostics);

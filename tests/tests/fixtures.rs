@@ -193,7 +193,8 @@ fn results_of_fuzzed_inputs_do_not_depend_on_chunks() {
             for query in QUERIES {
                 let options = Options::default();
                 let request = Request::new(&options).about("fuzzed").for_reading(true);
-                assert!(query.answer(&trace, request).is_ok(), "{} of {}", query.name, name(&path));
+                let answer = query.answer(&trace, request);
+                assert!(matches!(answer, Ok(_) | Err(Error::Unfit(_))), "{} of {}", query.name, name(&path));
             }
             let text = chrome::write(&trace.table, String::new(), |_| true).expect("memory");
             if !trace.table.is_empty() {

@@ -333,5 +333,14 @@ fn flows_of_the_file_connect_the_innermost_spans() {
     assert_eq!(of(&trace, "inner"), [(Relation::FlowTo, "target".to_owned())]);
     assert_eq!(of(&trace, "target"), [(Relation::FlowFrom, "inner".to_owned())]);
     assert_eq!(of(&trace, "outer"), []);
+    // Without a binding point, an end belongs to the next slice.
+    let mut next = events("mine");
+    next.push(op("later", 2, 58, 1));
+    let end = next.iter_mut().find(|event| event["ph"] == "f").expect("an end");
+    end.as_object_mut().expect("an object").remove("bp");
+    let trace = read(&next);
+    assert_eq!(of(&trace, "inner"), [(Relation::FlowTo, "later".to_owned())]);
+    assert_eq!(of(&trace, "later"), [(Relation::FlowFrom, "inner".to_owned())]);
+    assert_eq!(of(&trace, "target"), []);
     assert_eq!(of(&read(&events("ac2g")), "inner"), []);
 }

@@ -29,6 +29,7 @@ const RUST: [(&str, Layers); 11] = [
                 "handle",
                 "index",
                 "join",
+                "maxima",
                 "order",
                 "random",
                 "time",

@@ -21,5 +21,6 @@ pub(crate) mod roofline;
 pub mod segments;
 pub(crate) mod sequence_rows;
 pub mod sequences;
+pub(crate) mod step_processes;
 pub mod steps;
 pub(crate) mod work;

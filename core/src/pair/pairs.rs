@@ -3,6 +3,8 @@
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
 use crate::table::layout::is_async_begin;
+use crate::table::merged::{recording_of, recordings};
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// Paired events, and events without a partner.
@@ -38,12 +40,16 @@ impl Pairs {
         self.asyncs.len() + self.open(table).count()
     }
 
-    /// The asynchronous begins without an end, each with the end of the recording.
+    /// The asynchronous begins without an end, each with the end of its recording.
     pub(crate) fn open_asyncs(&self, table: &Table) -> impl Iterator<Item = (Row, i64)> {
         let mut open = self.open(table).peekable();
-        let has_open = open.peek().is_some();
-        let ends = table.rows().filter(|_| has_open).map(|row| table.end(row));
-        let end = ends.max().unwrap_or(0);
-        open.map(move |begin| (begin, end))
+        let mut ends = vec![i64::MIN; recordings(table)];
+        if open.peek().is_some() {
+            for row in table.rows() {
+                let end = &mut ends[recording_of(table, row)];
+                *end = table.end(row).max(*end);
+            }
+        }
+        open.map(move |begin| (begin, ends[recording_of(table, begin)]))
     }
 }

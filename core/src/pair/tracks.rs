@@ -14,10 +14,11 @@ use crate::index::Index;
 use crate::names::NameId;
 use crate::order::sort_by_key;
 use crate::table::events::{Row, Table};
+use crate::table::merged::recording_of;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Pairs the begins and ends of each track.
+/// Pairs the begins and ends of each track, in a merged trace those of each recording.
 pub(super) fn pair_tracks(
     table: &mut Table,
     diagnostics: &mut Diagnostics,
@@ -27,8 +28,12 @@ pub(super) fn pair_tracks(
     let open_of = vec![0; table.names.len()];
     let mut pairing = Pairing { table, diagnostics, pairs, open: Vec::new(), open_of };
     for mut rows in tracks {
-        sort_by_key(&mut rows, |&row| (pairing.table.ts(row), i64::from(row)));
-        pairing.track(&rows);
+        let is_same = |a: &Row, b: &Row| recording_of(pairing.table, *a) == recording_of(pairing.table, *b);
+        let mut parts: Vec<&mut [Row]> = rows.chunk_by_mut(is_same).collect();
+        for rows in &mut parts {
+            sort_by_key(rows, |&row| (pairing.table.ts(row), i64::from(row)));
+            pairing.track(rows);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Schema;
 use super::column::{Column, fields, number, opened, since};
-use crate::analysis::device::memory::{Memory, Record, device_name, device_of};
+use crate::analysis::device::memory::{Memory, MemoryDevice, Record};
 use crate::analysis::device::owners::Owners;
 use crate::analysis::device::ranges::StepFinder;
 use crate::table::events::Row;
@@ -73,7 +73,7 @@ impl<'t> All<'t> {
         Of::label("device", "The memory: `CPU`, `CUDA 0`, ….", |all, at| {
             Some(match all.record(at) {
                 Some(record) => all.memory.devices[record.device as usize].name.as_str().into(),
-                None => device_name(device_of(&all.trace.table, all.row(at))).into(),
+                None => MemoryDevice::of(&all.trace.table, all.row(at)).name().into(),
             })
         }),
         Of::int("bytes", "The size; negative for a release.", |all, at| {

@@ -1,5 +1,6 @@
 //! The top-level members other than `traceEvents`, kept as JSON text, and a few values that every reader sets.
 
+use super::rank_numbers::Merged;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -38,6 +39,8 @@ pub struct Metadata {
     pub trailing: usize,
     /// The index of the first record of each list of records.
     pub lists: Vec<usize>,
+    /// What the trace states about its ranks, if `merge` wrote it.
+    pub(crate) merged: Option<Merged>,
 }
 
 impl Metadata {

@@ -14,13 +14,14 @@ use crate::samples::edit::{self, Move};
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::{Key, Place};
-use crate::table::merged::{NUMBERS, RENUMBERED};
+use crate::table::merged::{NUMBERS, OTHERS, RANKS, RECORDING, RENUMBERED};
 use crate::table::metadata::Source;
 use crate::table::tracks::Track;
 use crate::trace::Trace;
 use crate::versions::MERGED;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// The approximate size of a piece, in bytes.
@@ -33,7 +34,7 @@ const OWN: [&str; 9] = [
     "distributedInfo",
     "traceName",
     "trace_id",
-    "ranks",
+    RANKS,
     MERGED,
     edit::SAMPLES,
     edit::FRAMES,
@@ -85,9 +86,9 @@ impl Merger {
         }
         let others = others(&mut self.others, alignment.rank);
         let mut rewrite = OfRank { alignment, base: (table.base_ns(), base), others };
+        let mut added = vec![rewrite.recording(table)];
         let names = unnamed_processes(table, "process_name", |_| true).into_iter();
-        let mut added: Vec<String> =
-            names.map(|pid| rewrite.process_name(("process_name", "name"), table.names.get(pid))).collect();
+        added.extend(names.map(|pid| rewrite.process_name(("process_name", "name"), table.names.get(pid))));
         let labels = unnamed_processes(table, "process_labels", |track| track.on_device).into_iter();
         added.extend(
             labels.map(|pid| rewrite.process_name(("process_labels", "labels"), table.names.get(pid))),
@@ -112,8 +113,8 @@ impl Merger {
                 _ => {}
             }
         }
+        self.ranks.push(description(trace, alignment, to.others));
         self.add_common(trace);
-        self.ranks.push(description(trace, alignment));
         Ok(())
     }
 
@@ -155,7 +156,7 @@ impl Merger {
         for (key, json) in self.common.into_iter().flatten().chain(rules) {
             written(out(format!("{}:{json},\n", quote(&key)).as_bytes()))?;
         }
-        written(out(format!("\"ranks\":[\n{}\n]}}\n", self.ranks.join(",\n")).as_bytes()))?;
+        written(out(format!("\"{RANKS}\":[\n{}\n]}}\n", self.ranks.join(",\n")).as_bytes()))?;
         Ok(self.events)
     }
 }
@@ -198,13 +199,13 @@ fn others(all: &mut Vec<(i64, Vec<i64>)>, rank: i64) -> &mut Vec<i64> {
 }
 
 /// The rank, its trace, what was taken from its times, and its metadata.
-fn description(trace: &Trace, alignment: &Alignment) -> String {
+fn description(trace: &Trace, alignment: &Alignment, others: &[i64]) -> String {
     let (offset_ns, drift_ppm) = alignment.offset();
     let entries = trace.table.metadata.entries.iter();
     let own = entries.filter(|entry| !matches!(entry.0.as_str(), edit::SAMPLES | edit::FRAMES));
     let metadata: Vec<String> = own.map(|(key, json)| format!("{}:{json}", quote(key))).collect();
     format!(
-        "{{\"rank\":{},\"trace\":{},\"offset_ns\":{offset_ns},\"drift_ppm\":{drift_ppm},\"metadata\":{{{}}}}}",
+        "{{\"rank\":{},\"trace\":{},\"offset_ns\":{offset_ns},\"drift_ppm\":{drift_ppm},\"{OTHERS}\":{others:?},\"metadata\":{{{}}}}}",
         alignment.rank,
         quote(&alignment.source),
         metadata.join(",")
@@ -221,6 +222,13 @@ struct OfRank<'a> {
 }
 
 impl OfRank<'_> {
+    /// The metadata event before the events of the recording.
+    fn recording(&mut self, table: &Table) -> String {
+        let pid = table.tracks.all().first().and_then(|track| self.id(table.names.get(track.pid)));
+        let (pid, rank) = (pid.unwrap_or_default(), self.alignment.rank);
+        format!(r#"{{"ph":"M","name":"{RECORDING}","pid":{pid},"tid":0,"args":{{"rank":{rank}}}}}"#)
+    }
+
     /// The metadata event that names a process or a device after the rank.
     fn process_name(&mut self, (event, argument): (&str, &str), pid: &str) -> String {
         let id = self.id(pid).unwrap_or_default();

@@ -132,10 +132,10 @@ fn resolve(group: &[&Event], work: &[&Event], owners: &Owners, launches: &mut La
         let own = outer.iter().find(|other| other.row == call).expect("a call").pid;
         let is_unused = |other: &&&Event| !chosen.contains(&other.row);
         let began = |other: &&Event| other.begin <= work.begin;
-        let is_early = outer.iter().any(|other| other.row == call && !began(&other));
+        let is_early = outer.iter().any(|other| other.row == call && !began(other));
         let is_alternative = |other: &Event| is_early || (began(&other) && (times > 1 || other.pid != own));
         let guessed = (owners.guessed.contains(&work.pid) && pids.len() > 1)
-            || (times > 1 && outer.iter().filter(is_unused).any(|other| began(other)))
+            || (times > 1 && outer.iter().filter(is_unused).any(began))
             || candidates(work).iter().filter(is_unused).any(|other| is_alternative(other));
         launches.undecided += u64::from(guessed);
     }

@@ -373,7 +373,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Que
     { key: "step", title: "", kind: "int", about: "The number of the step." },
     { key: "start_ns", title: "Start", kind: "ns", about: "The start of the step, after the start of the recording." },
     { key: "wall_ns", title: "Wall", kind: "ns", about: "The duration of the step; kernel_ns to other_ns add up to it." },
-    { key: "device_busy_ns", title: "GPU busy", kind: "ns", about: "The time of the step during which any device was busy." },
+    { key: "device_busy_ns", title: "GPU busy", kind: "ns", about: "The time of the step during which any device of its process was busy." },
     { key: "device_sum_ns", title: "GPU sum", kind: "ns", about: "Sum of the durations of the device work launched in the step." },
     { key: "launched", title: "Launched", kind: "int", about: "The number of device activities launched in the step." },
     { key: "kernel_ns", title: "Kernel", kind: "ns", about: "Wall time during which compute kernels ran." },

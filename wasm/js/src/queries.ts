@@ -228,6 +228,8 @@ export type RanksKind =
 export type RunNote =
   | "unreadable"
   | "skipped"
+  | "no_events"
+  | "merged_trace"
   | "partial"
   | "missing_rank"
   | "duplicate_rank"
@@ -3434,7 +3436,7 @@ export interface StepsRow {
   start_ns: number;
   /** The duration of the step; kernel_ns to other_ns add up to it. */
   wall_ns: number;
-  /** The time of the step during which any device was busy. */
+  /** The time of the step during which any device of its process was busy. */
   device_busy_ns: number;
   /** Sum of the durations of the device work launched in the step. */
   device_sum_ns: number;

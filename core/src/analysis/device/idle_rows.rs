@@ -7,7 +7,8 @@ use super::ranges::StepFinder;
 use crate::analysis::intervals::Intervals;
 use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::events::{Row, Table};
-use crate::table::tracks::{self, TrackId};
+use crate::table::merged::own_id;
+use crate::table::tracks::TrackId;
 use crate::trace::Trace;
 use crate::words::words;
 use alloc::string::String;
@@ -108,7 +109,7 @@ pub(crate) fn idle_rows(trace: &Trace, by: IdleBy) -> Rows {
         return rows;
     }
     for one in idle(trace, by == IdleBy::Stream) {
-        let stream = one.stream.map(|stream| tracks::plain(&table.names, table.tracks.get(stream).tid));
+        let stream = one.stream.map(|stream| own_id(table, table.tracks.get(stream).tid));
         let place = [one.device.as_str().into(), stream.into(), Cell::Null];
         add(&mut rows, trace, &place, one.parts.into_iter());
     }

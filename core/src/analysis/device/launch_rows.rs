@@ -2,7 +2,7 @@
 
 use super::launches::{Launch, Launches, LaunchesBy, Spread, grouped};
 use crate::rows::{Cell, Column, Rows};
-use crate::table::tracks;
+use crate::table::merged::{device_name, own_id};
 use crate::trace::Trace;
 
 /// The columns of the answer.
@@ -57,8 +57,8 @@ fn push(rows: &mut Rows, trace: &Trace, group: &Launches) {
     let track = group.stream.map(|stream| table.tracks.get(stream));
     let queue = group.queue.as_ref();
     rows.push(alloc::vec![
-        track.map(|track| tracks::plain(&table.names, track.pid)).into(),
-        track.map(|track| tracks::plain(&table.names, track.tid)).into(),
+        track.map(|track| device_name(table, track.pid)).into(),
+        track.map(|track| own_id(table, track.tid)).into(),
         group.name.as_deref().into(),
         group.launches.len().into(),
         Cell::Ns(call.mean),

@@ -15,10 +15,11 @@ use crate::read::snapshot::SOURCE;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
+use crate::table::merged::rank_of;
 use crate::table::metadata::Source;
 use crate::trace::Trace;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -76,15 +77,34 @@ pub struct Memory {
     pub failures: Vec<Row>,
 }
 
-/// Returns the device of a memory event.
-pub(crate) fn device_of(table: &Table, row: Row) -> (DeviceType, i64) {
-    let device = DeviceType::of_event(table, row).unwrap_or_default();
-    let id = table.int(row, Key::DeviceId).or_else(|| table.int(row, Key::Device)).unwrap_or(0);
-    if device.is_host() { (DeviceType::Cpu, 0) } else { (device, id) }
+/// A device with memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MemoryDevice {
+    /// The rank, in a merged trace.
+    rank: Option<i64>,
+    pub(crate) kind: DeviceType,
+    pub(crate) id: i64,
 }
 
-pub(crate) fn device_name((device, id): (DeviceType, i64)) -> String {
-    if device == DeviceType::Cpu { "CPU".to_string() } else { format!("{} {id}", device.as_str()) }
+impl MemoryDevice {
+    /// The device of a memory event.
+    pub(crate) fn of(table: &Table, row: Row) -> MemoryDevice {
+        let kind = DeviceType::of_event(table, row).unwrap_or_default();
+        let id = table.int(row, Key::DeviceId).or_else(|| table.int(row, Key::Device)).unwrap_or(0);
+        let (kind, id) = if kind.is_host() { (DeviceType::Cpu, 0) } else { (kind, id) };
+        MemoryDevice { rank: rank_of(table, table.track(row).pid), kind, id }
+    }
+
+    /// The name: the kind and the number, in a merged trace with its rank.
+    pub(crate) fn name(self) -> String {
+        let number = if self.kind == DeviceType::Cpu { String::new() } else { format!(" {}", self.id) };
+        let rank = self.rank.map_or_else(String::new, |rank| format!("rank {rank}: "));
+        format!("{rank}{}{number}", self.kind.as_str())
+    }
+
+    pub(super) fn key(self) -> (i64, i64) {
+        (i64::from(self.kind as u8) << 32 | self.rank.map_or(0, |rank| rank + 1), self.id)
+    }
 }
 
 impl Memory {
@@ -103,11 +123,13 @@ impl Memory {
                 continue;
             }
             let bytes = table.bytes(row, Key::Bytes);
-            memory.push(&mut index, table, row, device_of(table, row), bytes);
+            let device = MemoryDevice::of(table, row);
+            memory.push(&mut index, table, row, device, bytes);
             // A legacy record has the bytes of both host and device.
             let cuda = table.bytes(row, Key::CudaMemoryUsage);
             if table.metadata.source == Source::LegacyRecords && cuda != 0 {
-                memory.push(&mut index, table, row, (DeviceType::Cuda, 0), cuda);
+                let device = MemoryDevice { kind: DeviceType::Cuda, id: 0, ..device };
+                memory.push(&mut index, table, row, device, cuda);
             }
         }
         sort_by_key(&mut memory.records, |record| (record.ts, 0));
@@ -116,11 +138,11 @@ impl Memory {
         memory
     }
 
-    fn push(&mut self, index: &mut Index, table: &Table, row: Row, device: (DeviceType, i64), bytes: i64) {
+    fn push(&mut self, index: &mut Index, table: &Table, row: Row, device: MemoryDevice, bytes: i64) {
         let next = self.devices.len() as u32;
-        let at = index.of((device.0 as i64, device.1), next);
+        let at = index.of(device.key(), next);
         if at == next {
-            self.devices.push(Device { name: device_name(device), ..Device::default() });
+            self.devices.push(Device { name: device.name(), ..Device::default() });
         }
         self.records.push(Record { row, ts: table.ts(row), device: at, bytes, total: 0, freed: None });
     }

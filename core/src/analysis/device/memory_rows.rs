@@ -1,7 +1,7 @@
 //! The rows of the query `memory`: devices, owners at peaks, steps, unreleased memory, failures, and a snapshot's
 //! segments.
 
-use super::memory::{Memory, Record, device_name, device_of};
+use super::memory::{Memory, MemoryDevice, Record};
 use super::owners::{BEFORE, OUTSIDE, Owners};
 use super::ranges::step_ranges;
 use super::segments::device_segments;
@@ -236,7 +236,7 @@ fn steps(rows: &mut Rows, trace: &Trace, memory: &Memory) {
 fn failures(rows: &mut Rows, trace: &Trace, memory: &Memory) {
     let table = &trace.table;
     for &row in &memory.failures {
-        let device = device_name(device_of(table, row));
+        let device = MemoryDevice::of(table, row).name();
         Line {
             device: &device,
             count: 1,

@@ -68,6 +68,11 @@ impl StepFinder {
         StepFinder { steps, processes }
     }
 
+    /// The processes with steps.
+    pub(crate) fn processes(&self) -> impl ExactSizeIterator<Item = NameId> {
+        self.processes.iter().map(|process| process.0)
+    }
+
     /// The steps of the processes that launch these activities of a device; all if it is not known which do.
     pub(crate) fn of_device(&self, trace: &Trace, activities: &[Row]) -> Vec<Row> {
         let all = || self.steps.iter().map(|step| step.0);

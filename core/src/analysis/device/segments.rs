@@ -1,7 +1,6 @@
 //! The segments of a memory snapshot: what the allocator has reserved, and how much of it is allocated and free.
 
-use super::memory::{device_name, device_of};
-use crate::analysis::torch::device_type::DeviceType;
+use super::memory::MemoryDevice;
 use crate::index::Index;
 use crate::read::snapshot::{BLOCK, SEGMENT};
 use crate::table::layout::{Key, Place};
@@ -47,10 +46,10 @@ pub fn device_segments(trace: &Trace) -> Vec<DeviceSegments> {
         let name = table.name_id(row);
         let argument = |key: &str| table.field_named(row, Place::Args, key);
         if name == segment {
-            let device: (DeviceType, i64) = device_of(table, row);
-            let at = index.of((device.0 as i64, device.1), sums.len() as u32) as usize;
+            let device = MemoryDevice::of(table, row);
+            let at = index.of(device.key(), sums.len() as u32) as usize;
             if at == sums.len() {
-                sums.push(DeviceSegments { device: device_name(device), ..DeviceSegments::default() });
+                sums.push(DeviceSegments { device: device.name(), ..DeviceSegments::default() });
             }
             let sum = &mut sums[at];
             sum.segments += 1;

@@ -2,10 +2,11 @@
 //!
 //! A step is a `ProfilerStep#N` annotation on the CPU. Its wall time is broken down by priority, so the parts add up to
 //! it: each instant counts for the first of kernel, communication, memcpy, memset, runtime call, data loading and
-//! operator that was running at that time, on any device or thread. The remainder is `other`.
+//! operator that was running at that time, on any device or thread of its process. The remainder is `other`.
 
 use super::device_time::{Class, DeviceTime, device_times};
 use super::ranges::{Ranges, StepFinder, step_ranges};
+use super::step_processes::StepProcesses;
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths};
 use crate::rows::{Cell, Column, Rows};
 use crate::table::category::Category;
@@ -32,7 +33,7 @@ pub struct Step {
     pub kernels: usize,
     /// The sum of the durations of the device activities launched in the step, in ns.
     pub device_sum_ns: i64,
-    /// The time during which any device was busy, in ns.
+    /// The time during which any device of its process was busy, in ns.
     pub device_busy_ns: i64,
     /// The wall time of each of the [`PARTS`], in ns.
     pub parts_ns: [i64; 8],
@@ -56,13 +57,29 @@ pub fn steps(trace: &Trace, devices: &[DeviceTime]) -> Vec<Step> {
         .collect();
     if !steps.is_empty() {
         count_launches(trace, &mut steps);
-        let layers = layers(table, devices);
-        let layers = layers.each_ref().map(Cow::as_ref);
-        for step in &mut steps {
-            part(step, &layers);
-        }
+        divide(trace, devices, &mut steps);
     }
     steps
+}
+
+/// Divides the steps into parts. Of several processes with steps, each has its own threads and devices.
+fn divide(trace: &Trace, devices: &[DeviceTime], steps: &mut [Step]) {
+    let table = &trace.table;
+    let pid = |row: Row| table.track(row).pid;
+    let Some(processes) = StepProcesses::of(trace) else {
+        return divide_by(&layers(table, devices.iter(), |_| true), steps.iter_mut());
+    };
+    for &process in &processes.all {
+        let is_own = |row: Row| pid(row) == process;
+        let own = devices.iter().filter(|device| processes.uses(process, &device.device));
+        let layers = layers(table, own, is_own);
+        divide_by(&layers, steps.iter_mut().filter(|step| is_own(step.row)));
+    }
+}
+
+fn divide_by<'s>(layers: &[Cow<'_, Intervals>; 7], steps: impl Iterator<Item = &'s mut Step>) {
+    let layers = layers.each_ref().map(Cow::as_ref);
+    steps.for_each(|step| part(step, &layers));
 }
 
 /// Counts device work in the step of its launch; without a launch, in that of its start.
@@ -84,11 +101,17 @@ fn part(step: &mut Step, layers: &[&Intervals; 7]) {
     step.device_busy_ns = parts[..Class::ALL.len()].iter().sum();
 }
 
-/// Returns the times during which each part except `other` was running.
-fn layers<'a>(table: &Table, devices: &'a [DeviceTime]) -> [Cow<'a, Intervals>; 7] {
+/// Returns the times during which each part except `other` was running, on these devices and in the spans of the host that are
+/// `own`.
+fn layers<'a>(
+    table: &Table,
+    devices: impl Iterator<Item = &'a DeviceTime>,
+    is_own: impl Fn(Row) -> bool,
+) -> [Cow<'a, Intervals>; 7] {
+    let devices: Vec<&DeviceTime> = devices.collect();
     let ranges = Ranges::of(&table.names);
     let mut host: [Collector; 3] = Default::default();
-    for row in table.rows().filter(|&row| table.is_span(row)) {
+    for row in table.rows().filter(|&row| table.is_span(row) && is_own(row)) {
         let layer = match table.category(row) {
             Category::Runtime | Category::Driver => 0,
             _ if ranges.is_loading(table, row) => 1,
@@ -108,7 +131,11 @@ pub const COLUMNS: &[Column] = &[
     Column::int("step", "", "The number of the step."),
     Column::ns("start_ns", "Start", "The start of the step, after the start of the recording."),
     Column::ns("wall_ns", "Wall", "The duration of the step; kernel_ns to other_ns add up to it."),
-    Column::ns("device_busy_ns", "GPU busy", "The time of the step during which any device was busy."),
+    Column::ns(
+        "device_busy_ns",
+        "GPU busy",
+        "The time of the step during which any device of its process was busy.",
+    ),
     Column::ns("device_sum_ns", "GPU sum", "Sum of the durations of the device work launched in the step."),
     Column::int("launched", "Launched", "The number of device activities launched in the step."),
     Column::ns("kernel_ns", "Kernel", "Wall time during which compute kernels ran."),

@@ -6,15 +6,18 @@
 
 use crate::analysis::device::device_time::{Classes, DeviceTime, activities};
 use crate::analysis::device::ranges::Ranges;
+use crate::analysis::device::step_processes::StepProcesses;
 use crate::analysis::device::steps::Step;
 use crate::analysis::intervals::Intervals;
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::diagnostics::Code;
 use crate::dialect::hidden::hidden_names;
 use crate::index::Index;
+use crate::names::NameId;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
+use crate::table::merged::device_name;
 use crate::table::metadata::Source;
 use crate::trace::Trace;
 use alloc::format;
@@ -219,12 +222,13 @@ fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
     let is_device = |row: Row| table.category(row).is_device_work();
     let ranges = Ranges::of(&table.names);
     let mut rows: Vec<Row> = Vec::new();
-    // The last span kept: spans within it add nothing.
-    let mut last = (0, 0, false);
+    let pid = |row: Row| table.track(row).pid;
+    // The last span kept: spans of its process within it add nothing.
+    let mut last = (0, 0, false, NameId::EMPTY);
     for &row in trace.tree.rows() {
         let category = table.category(row);
-        let this = (table.ts(row), table.end(row), category.is_device_work());
-        if last.0 <= this.0 && this.1 <= last.1 && last.2 == this.2 {
+        let this = (table.ts(row), table.end(row), category.is_device_work(), pid(row));
+        if last.0 <= this.0 && this.1 <= last.1 && (last.2, last.3) == (this.2, this.3) {
             continue;
         }
         let is_part = match category {
@@ -240,8 +244,21 @@ fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
     table.sort_by_start(&mut rows);
     let busy = steps.iter().map(|step| step.device_busy_ns).sum();
     let parts = steps.iter().flat_map(|step| &step.parts_ns[..7]).sum();
-    let any = open_within(table, rows.iter().copied(), steps);
-    let device = open_within(table, rows.iter().copied().filter(|&row| is_device(row)), steps);
+    let processes = StepProcesses::of(trace);
+    let open = |is_wanted: &dyn Fn(Row) -> bool| -> i64 {
+        let rows = || rows.iter().copied().filter(|&row| is_wanted(row));
+        let Some(processes) = &processes else { return open_within(table, rows(), steps) };
+        let of_process = |&process: &NameId| {
+            let is_own = |&row: &Row| {
+                let uses = || processes.uses(process, &device_name(table, pid(row)));
+                if is_device(row) { uses() } else { pid(row) == process }
+            };
+            let own: Vec<Step> = steps.iter().filter(|step| pid(step.row) == process).cloned().collect();
+            open_within(table, rows().filter(is_own), &own)
+        };
+        processes.all.iter().map(of_process).sum()
+    };
+    let (any, device) = (open(&|_| true), open(&is_device));
     [
         equal("time of the steps with a busy GPU = time with an open GPU activity", busy, device),
         equal("parts of the steps except other = time with any open span", parts, any),

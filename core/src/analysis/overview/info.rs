@@ -5,6 +5,7 @@ use crate::read::{perfetto, snapshot};
 use crate::rows::{Cell, Column, Rows, Shape};
 use crate::table::category::Category;
 use crate::table::events::Table;
+use crate::table::merged::Merged;
 use crate::table::metadata::Source;
 use crate::time;
 use crate::trace::Trace;
@@ -149,7 +150,7 @@ pub(crate) fn info(trace: &Trace) -> Rows {
         count(|c| c == Category::Memset).into(),
         table.tracks.all().len().into(),
         trace.tree.lanes().len().into(),
-        1usize.into(),
+        table.metadata.merged.as_ref().map_or(1, Merged::ranks).into(),
         metadata.rank().into(),
         metadata.world_size().into(),
         Cell::UnixNs(table.base_ns()),

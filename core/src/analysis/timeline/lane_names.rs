@@ -3,7 +3,8 @@
 use crate::index::Index;
 use crate::names::NameId;
 use crate::table::layout::Key;
-use crate::table::tracks::{self, Track};
+use crate::table::merged::{own_id, rank_of};
+use crate::table::tracks::Track;
 use crate::trace::Trace;
 use crate::tree::Lane;
 use alloc::format;
@@ -52,8 +53,8 @@ impl<'a> LaneNames<'a> {
         self.index.get((i64::from(process.0), thread)).map(|at| self.texts[at as usize])
     }
 
-    fn plain(&self, id: NameId) -> &str {
-        tracks::plain(&self.trace.table.names, id)
+    fn own(&self, id: NameId) -> String {
+        own_id(&self.trace.table, id)
     }
 
     /// Returns the name that the trace gives the process of a host track.
@@ -69,12 +70,15 @@ impl<'a> LaneNames<'a> {
     /// Returns the name of a track's process or device.
     pub(crate) fn process(&self, track: Track) -> String {
         let given = if track.on_device { self.given(track.pid, LABEL) } else { self.given_process(track) };
-        process_name(track.on_device, self.plain(track.pid), given)
+        process_name(track.on_device, &self.own(track.pid), given)
     }
 
     /// Returns the name of a track's thread or stream.
     pub(crate) fn thread(&self, track: Track) -> String {
-        thread_name(track.on_device, self.plain(track.tid), self.given_thread(track))
+        let name = thread_name(track.on_device, &self.own(track.tid), self.given_thread(track));
+        // The threads of ranks can have the same numbers.
+        let rank = rank_of(&self.trace.table, track.pid).filter(|_| self.given_thread(track).is_none());
+        rank.map_or_else(|| name.clone(), |rank| format!("rank {rank}: {name}"))
     }
 
     /// Returns the name of a lane.
@@ -90,6 +94,8 @@ impl<'a> LaneNames<'a> {
 pub(crate) fn process_name(on_device: bool, pid: &str, given: Option<&str>) -> String {
     match given {
         Some(label) if on_device => label.into(),
+        // `merge` names processes without a name after their rank and number.
+        Some(name) if name.strip_suffix(pid).is_some_and(|rank| rank.ends_with(": ")) => name.into(),
         Some(name) => format!("{name} {pid}"),
         None => bare(if on_device { "device" } else { "process" }, pid),
     }

@@ -5,6 +5,7 @@ use crate::handle::collect;
 use crate::order::sort_by_key;
 use crate::table::events::Table;
 use crate::table::layout::{Key, Place};
+use crate::table::merged::own_number;
 use crate::table::metadata::Source;
 use crate::table::tracks::plain;
 use alloc::vec::Vec;
@@ -49,7 +50,7 @@ pub(super) fn of_events(table: &Table, events: &FunctionEvents) -> Vec<EventIds>
 pub(super) fn device(table: &Table, events: &FunctionEvents, event: FunctionEvent) -> (i64, i64) {
     let row = events.row(event);
     let track = table.track(row);
-    let number = |id| plain(&table.names, id).parse().unwrap_or(-1);
+    let number = |id| own_number(table, plain(&table.names, id).parse().unwrap_or(-1));
     let is_memory = events.kind(event) == Kind::Memory;
     let member = |key: &str| {
         let value = table.field_named(row, Place::Top, key).filter(|_| !is_memory);

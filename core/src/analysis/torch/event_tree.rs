@@ -10,7 +10,7 @@
 
 use super::device_type::DeviceType;
 use super::forward::forward_threads;
-use super::main_thread::main_thread;
+use super::main_thread::MainThreads;
 use super::open_ranges::{OpenRanges, has_open_ranges, is_open};
 use super::overloads::Overloads;
 use crate::analysis::children::Children;
@@ -22,6 +22,7 @@ use crate::order::sort_by_key;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
+use crate::table::merged::is_merged;
 use crate::table::tracks::TrackId;
 use crate::time;
 use crate::trace::Trace;
@@ -79,11 +80,9 @@ impl EventTree {
         let table = &trace.table;
         let is_node = |&row: &Row| is_of_program(table, row) || is_of_kineto(table, row);
         let rows = sorted(table, is_node);
-        let main = main_thread(table);
-        let track = |row: Row| match main {
-            Some(main) if is_of_main_thread(table.category(row)) => main,
-            _ => table.track_id(row),
-        };
+        let main = MainThreads::of(table);
+        let main = |row: Row| main.at(table, row).filter(|_| is_of_main_thread(table.category(row)));
+        let track = |row: Row| main(row).unwrap_or(table.track_id(row));
         let mut causes = Causes::new(trace);
         let parents = replay(trace, &rows, track, |node| {
             let place = causes.place(rows[node.index()]);
@@ -179,7 +178,8 @@ fn replay(
 ) -> Vec<Option<Node>> {
     let table = &trace.table;
     let forward = forward_threads(trace);
-    let has_open = has_open_ranges(table);
+    // What follows in a merged trace is of another recording.
+    let has_open = has_open_ranges(table) && !is_merged(table);
     let mut replay = Replay {
         parents: Vec::with_capacity(rows.len()),
         tracks: rows.iter().map(|&row| track(row).0).collect(),

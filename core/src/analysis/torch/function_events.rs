@@ -18,6 +18,7 @@ mod stacks;
 
 use super::device_type::DeviceType;
 use super::frames::{StackId, StackTable};
+use super::main_thread::MainThreads;
 use super::open_ranges::OpenRanges;
 use super::overloads::Overloads;
 use crate::analysis::children::Children;
@@ -91,8 +92,8 @@ pub struct FunctionEvents {
     pub(crate) writes_ascii: bool,
     /// Whether the annotations of streams are 1 ns longer at each end than PyTorch's events.
     has_wide_annotations: bool,
-    /// The track of the events of the profiler's overhead, if it is not their own.
-    overhead_track: Option<TrackId>,
+    /// The threads of the profiler's overhead; empty without overhead.
+    overhead_tracks: MainThreads,
     /// The ranges that were open when the recording ended.
     open_ranges: OpenRanges,
     /// PyTorch's `use_device`: `cuda`, `xpu`, …; `None` without device work.
@@ -218,13 +219,14 @@ impl FunctionEvents {
 
     /// Returns the track of an event. PyTorch assigns the profiler's overhead to the thread that started the profiler.
     pub(crate) fn track(&self, table: &Table, event: FunctionEvent) -> TrackId {
-        let moved = self.overhead_track.filter(|_| self.is_overhead(table, event));
-        moved.unwrap_or(table.track_id(self.row(event)))
+        let row = self.row(event);
+        let moved = if self.is_overhead(table, event) { self.overhead_tracks.at(table, row) } else { None };
+        moved.unwrap_or(table.track_id(row))
     }
 
     /// Whether the event is the profiler's own overhead, which has the kernels of the operator that it is in.
     pub(crate) fn is_overhead(&self, table: &Table, event: FunctionEvent) -> bool {
-        self.overhead_track.is_some() && table.category(self.row(event)) == Category::Overhead
+        !self.overhead_tracks.is_empty() && table.category(self.row(event)) == Category::Overhead
     }
 
     /// Returns the lane of the event's tree: its track. For legacy records it is the thread regardless of the process,

@@ -8,7 +8,9 @@ use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::fields::Value;
 use crate::table::layout::{FieldType, Key, Layout};
+use crate::table::merged::{recording_of, recordings};
 use crate::table::metadata::Source;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// Whether an event was open when the recording ended.
@@ -56,7 +58,11 @@ impl OpenRanges {
         if !has_open_ranges(table) {
             return OpenRanges::default();
         }
-        let window = table.rows().find(|&row| table.category(row) == Category::Window && table.is_span(row));
+        // The first window of each recording.
+        let mut windows: Vec<Option<Row>> = vec![None; recordings(table)];
+        for row in table.rows_of(Category::Window).filter(|&row| table.is_span(row)) {
+            windows[recording_of(table, row)].get_or_insert(row);
+        }
         let mut ends: Vec<(i64, bool)> = Vec::with_capacity(rows.len());
         let mut ranges = Vec::new();
         for (at, &row) in rows.iter().enumerate() {
@@ -64,7 +70,8 @@ impl OpenRanges {
                 ends.push((table.end(row), true));
                 continue;
             }
-            let end_of_recording = || (table.end(window.unwrap_or(row)).max(table.ts(row)), false);
+            let window = windows[recording_of(table, row)].unwrap_or(row);
+            let end_of_recording = || (table.end(window).max(table.ts(row)), false);
             // A parent precedes its children.
             let (end, is_enclosed) = parent(at).map_or_else(end_of_recording, |parent| ends[parent]);
             ends.push((end, is_enclosed));

@@ -46,6 +46,7 @@ Lazy Function Loading
 Runtime Triggered Module Loading
 Instrumentation
 Record Window End
+recording
 [outputs]
 Python GC
 Profile

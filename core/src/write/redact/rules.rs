@@ -65,6 +65,8 @@ pub(super) enum Place {
     Distributed,
     Group,
     Recorder,
+    /// A recording of a merged trace.
+    Rank,
     /// A frame of Chrome's `stackFrames`.
     Frame,
     /// A sample of Chrome's `samples`.
@@ -83,6 +85,11 @@ pub(super) enum Place {
 type Group = (Rule, &'static str);
 
 const VERSION: Rule = Pattern("{part}.{part}\n{part}.{part}.{part}");
+/// The versions of PyTorch with the same rules.
+const RULES: Rule = Pattern(
+    "{part}.{part}\n{part}.{part} and earlier\n{part}.{part} and later\n{part}.{part} to {part}.{part}\n\
+     {part}.{part} and {part}.{part}",
+);
 const DESCRIPTION: Rule = Pattern("default_pg\nundefined");
 const COPY: Rule = Pattern("pageable\npinned\ndevice\narray\nmanaged\nunknown\nHtoD\nHtoH\nDtoH\nDtoD\nPtoP");
 
@@ -148,15 +155,23 @@ const ARGS: &[Group] = &[
          cluster\ncontext\ncorrelation\ncut arguments\ndevice\nest. achieved occupancy %\nevent_id\nexternal id\nexternal ts\nfinished\n\
          flags\nflops\nfree\nfromContext\nfromDevice\ngraph id\ngraph node id\ngrid\nhost process\nhost thread\ninContext\ninDevice\nk_work_ptr\nkernels\n\
          memory\nmemory bandwidth (GB/s)\nmemory kind\nmultiprocessors\nnode_id\nnum_stages\nnum_warps\noriginal_stream\n\
-         packet_ptr\npower\npriority\nqueued\nregisters per thread\nrequested_size\nreturn value\nshared memory\nsize\n\
+         packet_ptr\npower\npriority\nqueued\nrank\nregisters per thread\nrequested_size\nreturn value\nshared memory\nsize\n\
          sort_index\nsqid\nstream\ntemperature\ntheoretical occupancy %\ntoContext\ntoDevice\nused\nwait_on_cuda_event_id\n\
          wait_on_cuda_event_record_corr_id\nwait_on_stream\nwarps per SM",
     ),
 ];
 
+const RANK: &[Group] = &[
+    (Object(Place::Metadata), "metadata"),
+    (Rule::Nothing, "trace"),
+    (Numbers, "drift_ppm\noffset_ns\nrank\nrenumbered"),
+];
+
 const METADATA: &[Group] = &[
     (Object(Place::Devices), "computeProperties\ndeviceProperties"),
     (Object(Place::Distributed), "distributedInfo"),
+    (Object(Place::Rank), "ranks"),
+    (RULES, "torch_rules"),
     (Object(Place::Recorder), "kinetoscope"),
     (Pattern("counter\nmonotonic"), "clock"),
     (Pattern("ms\nns"), "displayTimeUnit"),
@@ -229,7 +244,7 @@ const FUNCTION: &[Group] = &[
 ];
 
 /// The keys of each object.
-const PLACES: [(Place, &[Group]); 14] = [
+const PLACES: [(Place, &[Group]); 15] = [
     (Place::Event, EVENT),
     (Place::Args, ARGS),
     (Place::Metadata, METADATA),
@@ -238,6 +253,7 @@ const PLACES: [(Place, &[Group]); 14] = [
     (Place::Distributed, DISTRIBUTED),
     (Place::Group, GROUP),
     (Place::Recorder, RECORDER),
+    (Place::Rank, RANK),
     (Place::Frame, FRAME),
     (Place::Sample, SAMPLE),
     (Place::Profile, PROFILE),

@@ -113,7 +113,7 @@ fn merging_moves_samples() {
         assert_eq!(count(options), expected, "{options:?}");
     };
     is(&[], &[("js", 4), ("outer", 4), ("inner", 2)]);
-    is(&["--by", "thread"], &[("thread 10", 4), ("thread 10000010", 4)]);
+    is(&["--by", "thread"], &[("rank 0: thread 10", 4), ("rank 1: thread 10", 4)]);
     is(&["--time", "5.1ms..5.15ms"], &[("outer", 1)]);
     is(&["--time", "5.2ms..5.25ms"], &[("inner", 1), ("outer", 1)]);
     is(&["--time", "6.3ms..6.31ms"], &[("js", 1)]);
@@ -207,4 +207,136 @@ fn a_merged_trace_is_read_by_the_rules_of_its_recordings() {
         assert_eq!(ops(&merged), ops(&source), "{case}");
         assert!(!ops(&merged).is_empty());
     }
+}
+
+fn answer_of(query: &str, path: &Path) -> Vec<Value> {
+    let output = kinetoscope(&[query, text(path), "--format", "json"]);
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    answer["rows"].as_array().expect("rows").clone()
+}
+
+/// Each recording ends for itself: spans that are open at its end do not last into the next one.
+#[test]
+fn spans_do_not_last_beyond_their_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recording = |name: &str, start: i64, length: i64, rank: i64| {
+        let event = |ph: &str, name: &str, ts: i64, more: Value| {
+            let mut event = json!({"ph": ph, "name": name, "pid": 100, "tid": 5, "ts": start + ts});
+            event.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+            event
+        };
+        let stray = if start == 0 { ("B", "b") } else { ("E", "n") };
+        let document = json!({
+            "schemaVersion": 1, "baseTimeNanoseconds": 0, "host_name": "h",
+            "distributedInfo": {"rank": rank, "world_size": 2},
+            "traceEvents": [
+                {"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "PyTorch Profiler", "ts": start, "dur": length},
+                event("X", "open", 20, json!({"cat": "cpu_op", "dur": length - 20, "args": {"External id": 1, "finished": false}})),
+                event(stray.0, "block", 30, json!({})),
+                event(stray.1, "request", 40, json!({"cat": "c", "id": 1, "tid": 6})),
+            ],
+        });
+        let path = folder.path().join(name);
+        fs::write(&path, document.to_string()).expect("a trace");
+        path
+    };
+    let paths = [
+        recording("a_rank0.1.json", 0, 100, 0),
+        recording("b_rank0.2.json", 50_000, 300, 0),
+        recording("c_rank1.json", 10, 6000, 1),
+    ];
+    let merged = folder.path().join("merged.json");
+    let arguments = [&["merge", "-o", text(&merged)], &paths.each_ref().map(|path| text(path))[..]].concat();
+    assert!(kinetoscope(&arguments).status.success());
+    let ops = answer_of("events", &merged);
+    let times: Vec<i64> = ops
+        .iter()
+        .filter(|row| row["name"] == "open")
+        .map(|row| row["cpu_time_total_ns"].as_i64().expect("a time"))
+        .collect();
+    assert_eq!(times, [80_000, 5_980_000, 280_000]);
+    let names = answer_of("names", &merged);
+    let block = names.iter().find(|row| row["name"] == "block").expect("the span");
+    assert_eq!(block["max_ns"], 0);
+    let tasks = answer_of("tasks", &merged);
+    let request = tasks.iter().find(|row| row["name"] == "request").expect("the task");
+    assert_eq!(request["life_ns"], 60_000);
+    let check = answer_of("check", &merged);
+    for code in ["unmatched_begin", "unmatched_end"] {
+        assert!(check.iter().any(|row| row["name"] == code), "{code}");
+    }
+}
+
+/// The memory of ranks is apart, numbers of processes are their own again, and a merged trace is no rank.
+#[test]
+fn ranks_of_a_merged_trace_stay_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = [0, 1].map(|rank| {
+        let memory = |ts: i64, bytes: i64, total: i64| {
+            json!({"ph": "i", "s": "t", "name": "[memory]", "cat": "cpu_instant_event", "pid": 100, "tid": 1, "ts": ts,
+            "args": {"Addr": 7, "Bytes": bytes, "Device Type": 1, "Device Id": 0, "Total Allocated": total, "Total Reserved": 1000}})
+        };
+        let mut document: Value = serde_json::from_slice(&small_trace(Some(rank), 1)).expect("JSON");
+        let events = document["traceEvents"].as_array_mut().expect("events");
+        events.extend([memory(1_000_010, 500 + rank, 500 + rank), memory(1_000_020 + rank, -500 - rank, 0)]);
+        events.push(json!({"ph": "X", "cat": "overhead", "name": "Activity Buffer Request", "pid": -1, "tid": 0, "ts": 1_000_001, "dur": 1}));
+        let path = folder.path().join(format!("rank{rank}.json"));
+        fs::write(&path, document.to_string()).expect("a trace");
+        path
+    });
+    let merged = folder.path().join("merged.json");
+    assert!(kinetoscope(&["merge", text(&paths[0]), text(&paths[1]), "-o", text(&merged)]).status.success());
+    let memory = answer_of("memory", &merged);
+    let peaks: Vec<(&Value, &Value)> = memory
+        .iter()
+        .filter(|row| row["kind"] == "device")
+        .map(|row| (&row["device"], &row["allocated_bytes"]))
+        .collect();
+    assert_eq!(
+        peaks,
+        [(&json!("rank 0: CUDA 0"), &json!(500)), (&json!("rank 1: CUDA 0"), &json!(501))],
+        "{memory:?}"
+    );
+    assert!(!memory.iter().any(|row| row["kind"] == "unreleased"), "{memory:?}");
+    let launches = answer_of("launches", &merged);
+    assert_eq!(launches.len(), 2);
+    for (rank, row) in launches.iter().enumerate() {
+        assert_eq!((&row["device"], &row["stream"]), (&json!(format!("rank {rank}: 0")), &json!("7")));
+    }
+    let events = answer_of("events", &merged);
+    let overhead: Vec<&Value> =
+        events.iter().filter(|row| row["name"] == "Activity Buffer Request").collect();
+    assert!(overhead.len() == 2 && overhead.iter().all(|row| row["device_index"] == -1), "{overhead:?}");
+    assert_eq!(answer_of("info", &merged)[0]["ranks"], 2);
+    for command in ["ranks", "merge", "summarize"] {
+        let output =
+            kinetoscope(&[command, text(&merged), "-o", text(&folder.path().join("other")), "--strict"]);
+        let refused = String::from_utf8_lossy(&output.stderr).contains("merged from several ranks");
+        assert!(refused || command == "summarize", "{command}");
+    }
+    // What was redacted is a merged trace as well.
+    let redacted = folder.path().join("redacted.json");
+    assert!(kinetoscope(&["redact", text(&merged), "-o", text(&redacted)]).status.success());
+    assert_eq!(answer_of("memory", &redacted), memory);
+    assert_eq!(answer_of("launches", &redacted), launches);
+}
+
+/// A step has the threads and devices of its process, which `check` confirms.
+#[test]
+fn steps_of_merged_ranks_have_the_devices_of_their_process() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let merged = folder.path().join("merged.json");
+    let paths = [0, 1].map(|rank| {
+        let trace = String::from_utf8(small_trace(Some(rank), 1)).expect("UTF-8");
+        let path = folder.path().join(format!("rank{rank}.json"));
+        fs::write(&path, trace.replace(r#""dur": 9,"#, &format!(r#""dur": {},"#, 9 + 30 * rank)))
+            .expect("a trace");
+        path
+    });
+    assert!(kinetoscope(&["merge", text(&paths[0]), text(&paths[1]), "-o", text(&merged)]).status.success());
+    let steps = answer_of("steps", &merged);
+    let busy: Vec<(&Value, &Value)> =
+        steps.iter().map(|row| (&row["device_busy_ns"], &row["device_sum_ns"])).collect();
+    assert_eq!(busy, [(&json!(9000), &json!(9000)), (&json!(39_000), &json!(39_000))]);
+    assert!(kinetoscope(&["check", text(&merged)]).status.success());
 }

@@ -3,7 +3,7 @@
 use super::{Basis, Finding, FindingCode, percent, share, threshold};
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::kernels::KernelGroup;
-use crate::analysis::device::memory::device_of;
+use crate::analysis::device::memory::MemoryDevice;
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::intervals::Collector;
 use crate::analysis::replay::{Changes, Faster};
@@ -121,8 +121,8 @@ fn memory(basis: &Basis<'_>, devices: &[Value]) -> Option<Finding> {
         devices.iter().enumerate().find(is_own)?.1["totalGlobalMem"].as_i64().filter(|&size| size > 0)
     };
     let peak = |row: Row| {
-        let (device, id) = device_of(table, row);
-        let allocated = table.int(row, Key::TotalAllocated).filter(|_| device != DeviceType::Cpu)?;
+        let MemoryDevice { kind, id, .. } = MemoryDevice::of(table, row);
+        let allocated = table.int(row, Key::TotalAllocated).filter(|_| kind != DeviceType::Cpu)?;
         let size = size(id)?;
         Some((share(allocated, size), allocated, size, id, row))
     };

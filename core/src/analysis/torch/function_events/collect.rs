@@ -5,7 +5,7 @@ use super::build::{Builder, RunningBytes, record_bytes, rounded_ns};
 use super::{Bytes, FunctionEvent, FunctionEvents, Kind, flag, is_python_call};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::analysis::torch::event_tree::EventTree;
-use crate::analysis::torch::main_thread::main_thread;
+use crate::analysis::torch::main_thread::MainThreads;
 use crate::analysis::torch::open_ranges::has_open_ranges;
 use crate::dialect::hidden::{hidden_names, is_hidden};
 use crate::dialect::kineto_events::is_async;
@@ -75,7 +75,9 @@ impl Builder<'_> {
         }
         self.set_kinds();
         let is_overhead = |row: &Row| table.category(*row) == Category::Overhead;
-        self.out.overhead_track = self.out.rows.iter().any(is_overhead).then(|| main_thread(table)).flatten();
+        if self.out.rows.iter().any(is_overhead) {
+            self.out.overhead_tracks = MainThreads::of(table);
+        }
     }
 
     /// Finds the ranges that were open when the recording ended, and their ends.

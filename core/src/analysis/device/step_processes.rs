@@ -1,0 +1,38 @@
+//! Several processes with steps, as a trace of several ranks has them.
+
+use super::device_time::activities;
+use super::ranges::StepFinder;
+use crate::names::NameId;
+use crate::table::events::Row;
+use crate::table::metadata::Source;
+use crate::trace::Trace;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The processes with steps, and which use a device.
+pub(crate) struct StepProcesses {
+    pub(crate) all: Vec<NameId>,
+    devices: Vec<(String, Vec<NameId>)>,
+}
+
+impl StepProcesses {
+    /// The processes, if there are several. PyTorch's records do not distinguish processes.
+    pub(crate) fn of(trace: &Trace) -> Option<StepProcesses> {
+        let table = &trace.table;
+        let finder = StepFinder::new(table);
+        if finder.processes().len() < 2 || table.metadata.source != Source::Chrome {
+            return None;
+        }
+        let of_device = |(name, rows): (String, Vec<Row>)| {
+            let steps = finder.of_device(trace, &rows).into_iter();
+            (name, steps.map(|step| table.track(step).pid).collect())
+        };
+        let devices = activities(table).into_iter().map(of_device).collect();
+        Some(StepProcesses { all: finder.processes().collect(), devices })
+    }
+
+    /// Whether a process uses a device.
+    pub(crate) fn uses(&self, process: NameId, device: &str) -> bool {
+        self.devices.iter().any(|(name, processes)| name == device && processes.contains(&process))
+    }
+}
