@@ -24,6 +24,8 @@ test("an event keeps the digits of its integers", async () => {
       quote: '"9007199254740993',
       list: ["9007199254740993", 1],
       fraction: 1234567890123456.5,
+      digits: 0.30000000000000004,
+      power: 1.2345678901234567e-20,
     });
     assert.deepEqual([event.ts, event.pid], [1, 1]);
     assert.equal(typeof JSON.stringify(event), "string");
