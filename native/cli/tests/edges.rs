@@ -108,11 +108,11 @@ fn budgets_that_a_trace_cannot_decide_do_not_pass() {
 
 #[test]
 fn the_recorders_own_span_is_no_range_of_the_program() {
-    let trace = |length: i64, beside: i64| {
+    let trace = |length: i64, second: i64| {
         json!([
             span("PyTorch Profiler (0)", "Trace", (7, 7), (0, length), &json!({})),
             span("main", "range", (1, 1), (0, 1000), &json!({})),
-            span("beside", "range", (1, 2), (0, beside), &json!({})),
+            span("second", "range", (1, 2), (0, second), &json!({})),
         ])
     };
     let folder = folder(&[
@@ -125,7 +125,7 @@ fn the_recorders_own_span_is_no_range_of_the_program() {
         String::from_utf8(output.stdout).expect("UTF-8")
     };
     assert!(!diff("long.json").contains("PyTorch Profiler"), "{}", diff("long.json"));
-    let sentence = "Calls of beside took 500.000us in sum (1 in A), 400.000us in sum (1 in B).";
+    let sentence = "Calls of second took 500.000us in sum (1 in A), 400.000us in sum (1 in B).";
     assert!(diff("other.json").contains(sentence), "{}", diff("other.json"));
     let budgets =
         String::from_utf8(kinetoscope(folder.path(), "check --init short.json").stdout).expect("UTF-8");
