@@ -56,8 +56,9 @@ impl Metric {
     pub(crate) fn question(self) -> Option<Question> {
         Some(match self {
             Metric::Step => Question::Steps,
-            Metric::DeviceBusy | Metric::Kernel | Metric::Launches => Question::DeviceTime,
-            Metric::DeviceIdle | Metric::Idle => Question::Idle,
+            Metric::DeviceBusy | Metric::Kernel => Question::DeviceTime,
+            // Launches are calls, without which idle time has no cause either.
+            Metric::DeviceIdle | Metric::Idle | Metric::Launches => Question::Idle,
             Metric::Communication => Question::Communication,
             Metric::Operator | Metric::Recompilations => Question::Operators,
             Metric::Memory => Question::Memory,
@@ -70,12 +71,10 @@ impl Metric {
 pub(super) fn question_of(finding: FindingCode) -> Option<Question> {
     use FindingCode as F;
     Some(match finding {
-        F::GpuIdle
-        | F::ExposedCommunication
-        | F::PageableCopies
-        | F::ShortKernels
-        | F::Synchronization
-        | F::NoTensorCores => Question::DeviceTime,
+        F::ExposedCommunication | F::PageableCopies | F::ShortKernels | F::NoTensorCores => {
+            Question::DeviceTime
+        }
+        F::GpuIdle | F::Synchronization => Question::Idle,
         F::DataLoading | F::GarbageCollection | F::DataParallel | F::HostCollectives | F::AntiPattern => {
             Question::Operators
         }

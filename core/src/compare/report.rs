@@ -79,7 +79,7 @@ fn overlaps(comparison: &Comparison, page: &mut String) {
         let [calls_a, calls_b] = line.counts;
         let _ = writeln!(
             page,
-            "\nCalls of {} took {a} in sum ({calls_a} in A), {b} in sum ({calls_b} in B). The tables count each instant for one span only.",
+            "\nCalls of {} took {a} in sum ({calls_a} in A), {b} in sum ({calls_b} in B). The tables show the thread that runs the steps, and count each instant for one span.",
             line.name
         );
     }

@@ -7,7 +7,8 @@
 //! 2. Events with the external id of the work, if there are any; if only other processes have some, theirs.
 //! 3. The latest that began before the work, else the earliest.
 //!
-//! An event within another one of the same track is left out: a call of the runtime contains that of the driver.
+//! An event within another one of the same track is left out: a call of the runtime contains that of the driver. Calls that start
+//! no work, such as waits, are left out if there are others.
 //!
 //! The choice is undecided in these cases, of which each is about another event that has no work:
 //!
@@ -107,7 +108,12 @@ impl<'a> Group<'a> {
             begin: table.ts(row),
             row,
         };
-        let mut by_process: Vec<Source> = outermost(table, events).into_iter().map(source).collect();
+        let mut rows = outermost(table, events);
+        // Other calls than launches are among them only if there are no launches.
+        if rows.iter().any(|&row| can_start(table, row)) {
+            rows.retain(|&row| can_start(table, row));
+        }
+        let mut by_process: Vec<Source> = rows.into_iter().map(source).collect();
         // The sort is stable, so that later keys are sorted first.
         sort_by_key(&mut by_process, |source| (i64::from(source.row), 0));
         sort_by_key(&mut by_process, Source::by_process);
@@ -197,8 +203,13 @@ impl<'a> Group<'a> {
 
 /// The begin of the first event that can start work.
 fn first_begin(table: &Table, sources: &[Source]) -> i64 {
-    let can_start = |row: Row| table.category(row) == Category::CpuOp || is_launch_name(table.name(row));
-    sources.iter().filter(|source| can_start(source.row)).map(|source| source.begin).min().unwrap_or(i64::MAX)
+    let launches = sources.iter().filter(|source| can_start(table, source.row));
+    launches.map(|source| source.begin).min().unwrap_or(i64::MAX)
+}
+
+/// Whether an event can start device work: a launch, or an operator.
+fn can_start(table: &Table, row: Row) -> bool {
+    table.category(row) == Category::CpuOp || is_launch_name(table.name(row))
 }
 
 fn external(table: &Table, row: Row) -> Option<i64> {

@@ -4,7 +4,7 @@ use super::calls::{Call, index_of};
 use super::clocks::clocks;
 use super::matching::Matching;
 use super::run::{Member, Note, NoteCode, Run, rank_in, ranks_text};
-use super::summary::Summary;
+use super::summary::{MERGED, Summary};
 use crate::index::Keyed;
 use crate::order::sort_by_key;
 use crate::units::{counted, time_ns};
@@ -38,8 +38,7 @@ impl Run {
         if *events == 0 {
             self.note(NoteCode::NoEvents, format!("{source}: the trace has no events"));
         } else if *is_merged {
-            let message = "the trace was merged from several ranks; name the traces of the ranks instead";
-            self.note(NoteCode::MergedTrace, format!("{source}: {message}"));
+            self.note(NoteCode::MergedTrace, format!("{source}: {MERGED}"));
         }
         *events > 0 && !is_merged
     }

@@ -96,7 +96,15 @@ pub(crate) struct Fitness {
     pub(crate) because: String,
 }
 
+/// Why the summary of a trace of several ranks is that of none.
+pub const MERGED: &str = "the trace was merged from several ranks; name the traces of the ranks instead";
+
 impl Summary {
+    /// Whether the trace has several ranks, because `merge` wrote it. Runs leave such a summary out.
+    pub fn is_merged(&self) -> bool {
+        self.is_merged
+    }
+
     /// Returns the summary of a trace. `source` is its name in reports.
     pub fn of(trace: &Trace, source: &str) -> Summary {
         let table = &trace.table;

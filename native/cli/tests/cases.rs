@@ -97,7 +97,8 @@ fn asynchronous_spans_are_spans_where_no_others_are() {
     assert!(folded.contains(";agent.run;llm.call 899000\n"), "{folded}");
     let other = data("cases/asynchronous_only_after.json");
     let diff = String::from_utf8(kinetoscope(&["diff", &trace, &other]).stdout).expect("UTF-8");
-    let sentence = "Calls of llm.call took 1.497s in sum (2 in A), 1.199s in sum (1 in B). The tables count each instant";
+    let sentence =
+        "Calls of llm.call took 1.497s in sum (2 in A), 1.199s in sum (1 in B). The tables show the thread";
     assert!(diff.contains(sentence), "{diff}");
 }
 

@@ -101,6 +101,11 @@ fn budgets_that_a_trace_cannot_decide_do_not_pass() {
         assert_eq!(code(folder, &format!("check {budget} metadata.json")), 2, "{budget}");
     }
     assert_eq!(code(folder, "check incomplete.toml a.json"), 0);
+    // Without calls, neither launches nor the causes of idle time are known.
+    let kernels = [0, 500].map(|ts| span("k", "kernel", (0, 7), (ts, 5), &json!({"device": 0})));
+    fs::write(folder.join("kernels.json"), json!(kernels).to_string()).expect("a file");
+    fs::write(folder.join("launches.toml"), "[launches]\nmax = 10\n").expect("a file");
+    assert_eq!(code(folder, "check launches.toml kernels.json"), 3);
     let ops = json!([span("aten::mm", "cpu_op", (1, 1), (0, 9), &json!({"External id": 1}))]);
     fs::write(folder.join("ops.json"), ops.to_string()).expect("a file");
     assert_eq!(code(folder, "check recompilations.toml ops.json"), 0);

@@ -18,6 +18,7 @@ struct Event {
     end: u64,
     id: u64,
     external: u64,
+    can_start: bool,
 }
 
 fn collect(events: &[Value], wanted: &[&str]) -> Vec<Event> {
@@ -32,6 +33,7 @@ fn collect(events: &[Value], wanted: &[&str]) -> Vec<Event> {
         end: number(&event["ts"]) + number(&event["dur"]),
         id: event["args"]["correlation"].as_u64().unwrap_or(0),
         external: number(&event["args"]["External id"]),
+        can_start: event["name"] != "cudaStreamSynchronize",
     })
     .collect()
 }
@@ -109,6 +111,8 @@ fn resolve(group: &[&Event], work: &[&Event], owners: &Owners, launches: &mut La
         })
     };
     let outer: Vec<&Event> = group.iter().copied().filter(|call| !is_inner(call)).collect();
+    let starting: Vec<&Event> = outer.iter().copied().filter(|call| call.can_start).collect();
+    let outer = if starting.is_empty() { outer } else { starting };
     let candidates = |work: &Event| {
         let of_owners: Vec<&Event> =
             outer.iter().copied().filter(|call| owners.of(work.pid).contains(&call.pid)).collect();
@@ -135,7 +139,7 @@ fn resolve(group: &[&Event], work: &[&Event], owners: &Owners, launches: &mut La
         let is_early = outer.iter().any(|other| other.row == call && !began(other));
         let is_alternative = |other: &Event| is_early || (began(&other) && (times > 1 || other.pid != own));
         let guessed = (owners.guessed.contains(&work.pid) && pids.len() > 1)
-            || (times > 1 && outer.iter().filter(is_unused).any(began))
+            || (times > 1 && outer.iter().filter(is_unused).any(|other| other.can_start && began(other)))
             || candidates(work).iter().filter(is_unused).any(|other| is_alternative(other));
         launches.undecided += u64::from(guessed);
     }

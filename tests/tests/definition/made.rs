@@ -85,6 +85,9 @@ fn launch(random: &mut Random, style: &Style, events: &mut Vec<Value>) {
             call("cuda_driver", "cuLaunchKernel", ts + dur / 3, dur / 3, &ids);
         }
     }
+    if random.one_in(6) {
+        call("cuda_runtime", "cudaStreamSynchronize", time(random, style), 5, &ids);
+    }
     for _ in 0..random.pick(&[0, 1, 1, 1, 1, 2]) {
         let begin = if random.one_in(10) { time(random, style) } else { ts + random.below(40) };
         let external = if random.one_in(3) { random.below(style.externals) } else { external };

@@ -15,7 +15,7 @@ use crate::read::snapshot::SOURCE;
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
-use crate::table::merged::rank_of;
+use crate::table::merged::{rank_of, recording_of};
 use crate::table::metadata::Source;
 use crate::trace::Trace;
 use alloc::format;
@@ -148,11 +148,19 @@ impl Memory {
     }
 
     fn add_up(&mut self, table: &Table) {
-        let mut begun = vec![false; self.devices.len()];
+        // The recording of the last record of each device.
+        let mut last: Vec<Option<usize>> = vec![None; self.devices.len()];
         let counts = table.metadata.text(SOURCE).is_some();
         for (at, record) in self.records.iter_mut().enumerate() {
             let device = &mut self.devices[record.device as usize];
-            if !core::mem::replace(&mut begun[record.device as usize], true) {
+            let recording = recording_of(table, record.row);
+            let before = last[record.device as usize].replace(recording);
+            if before.is_some_and(|before| before != recording) {
+                // What the next recording of a rank begins with.
+                let total = table.int(record.row, Key::TotalAllocated).filter(|&total| total != 0);
+                device.after = total.map_or(device.after, |total| total.saturating_sub(record.bytes));
+            }
+            if before.is_none() {
                 // An allocator that does not count reports 0; a snapshot always counts.
                 let total = table.int(record.row, Key::TotalAllocated).filter(|&total| total != 0 || counts);
                 device.before = total.map_or(0, |total| total.saturating_sub(record.bytes)).max(0);

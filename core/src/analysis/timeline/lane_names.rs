@@ -77,7 +77,8 @@ impl<'a> LaneNames<'a> {
     pub(crate) fn thread(&self, track: Track) -> String {
         let name = thread_name(track.on_device, &self.own(track.tid), self.given_thread(track));
         // The threads of ranks can have the same numbers.
-        let rank = rank_of(&self.trace.table, track.pid).filter(|_| self.given_thread(track).is_none());
+        let rank = rank_of(&self.trace.table, track.pid)
+            .filter(|_| self.given_thread(track).is_none() && !name.starts_with("rank "));
         rank.map_or_else(|| name.clone(), |rank| format!("rank {rank}: {name}"))
     }
 
@@ -95,7 +96,9 @@ pub(crate) fn process_name(on_device: bool, pid: &str, given: Option<&str>) -> S
     match given {
         Some(label) if on_device => label.into(),
         // `merge` names processes without a name after their rank and number.
-        Some(name) if name.strip_suffix(pid).is_some_and(|rank| rank.ends_with(": ")) => name.into(),
+        Some(name) if name.strip_suffix(pid).is_some_and(|rank| rank.is_empty() || rank.ends_with(": ")) => {
+            name.into()
+        }
         Some(name) => format!("{name} {pid}"),
         None => bare(if on_device { "device" } else { "process" }, pid),
     }

@@ -9,7 +9,7 @@ use crate::progress::read_run;
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, Output, RunFiles};
 use kinetoscope_core::ranks::file::{Summaries, limit};
-use kinetoscope_core::ranks::summary::Summary;
+use kinetoscope_core::ranks::summary::{MERGED, Summary};
 use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -96,8 +96,13 @@ fn encoded(found: Found, strict: bool, code: &mut u8) -> Option<Summaries> {
                 report_partial(&found.path);
                 *code = (*code).max(UNFIT);
             }
-            let most = limit(&found.name, found.bytes);
-            Some(Summaries::within(Summary::of(&trace, &found.name), most))
+            let summary = Summary::of(&trace, &found.name);
+            if summary.is_merged() {
+                report(format!("{}: {MERGED}", found.path));
+                *code = (*code).max(UNREADABLE);
+                return None;
+            }
+            Some(Summaries::within(summary, limit(&found.name, found.bytes)))
         }
         Err(reason) => {
             report(format!("{}: {reason}", found.path));

@@ -7,6 +7,7 @@ use crate::index::Index;
 use crate::order::{descending, sort_by_key};
 use crate::table::events::{Row, Table};
 use crate::table::layout::Key;
+use crate::table::merged::{recording_of, recordings};
 use crate::table::metadata::Source;
 use crate::table::tracks::TrackId;
 use crate::trace::Trace;
@@ -66,40 +67,28 @@ impl<'a> Builder<'a> {
         self.out.kinds.truncate(kept);
     }
 
-    /// Adds to every CPU event the bytes of all records within its closed interval, on any thread. A record within no
+    /// Adds to every CPU event the bytes of all records within its closed interval, on any thread of its recording. A record within no
     /// event becomes an event, and so does every failed allocation.
     pub(super) fn attribute_memory(&mut self) {
         if self.records.is_empty() && self.failures.is_empty() {
             return;
         }
         let table = self.table;
-        let mut records = core::mem::take(&mut self.records);
-        table.sort_by_start(&mut records);
-        let sums = RunningBytes::new(records.iter().map(|&row| record_bytes(table, row)));
-        let mut cover = vec![0i64; records.len() + 1];
+        let mut parts: Vec<Vec<Row>> = vec![Vec::new(); recordings(table)];
+        for row in core::mem::take(&mut self.records) {
+            parts[recording_of(table, row)].push(row);
+        }
+        let mut parts: Vec<Records> = parts.into_iter().map(|rows| Records::of(table, rows)).collect();
         let mut memory = Vec::with_capacity(self.out.rows.len());
         for (&row, &kind) in self.out.rows.iter().zip(&self.out.kinds) {
-            let (start, end) = self.memory_interval(row);
-            let first = records.partition_point(|&r| table.ts(r) < start);
-            let last = first + records[first..].partition_point(|&r| table.ts(r) <= end);
-            if kind == Kind::Device || first >= last {
-                memory.push((Bytes::default(), Bytes::default()));
-                continue;
-            }
-            cover[first] += 1;
-            cover[last] -= 1;
-            let bytes = sums.between(first, last);
-            memory.push((bytes, bytes));
+            let interval = self.memory_interval(row);
+            let is_host = kind != Kind::Device;
+            let bytes = is_host.then(|| parts[recording_of(table, row)].take(table, interval)).flatten();
+            memory.push((bytes.unwrap_or_default(), bytes.unwrap_or_default()));
         }
         self.out.memory = memory;
-        let mut covered = 0;
-        let mut unowned: Vec<Row> = Vec::new();
-        for (at, &row) in records.iter().enumerate() {
-            covered += cover[at];
-            if covered == 0 {
-                unowned.push(row);
-            }
-        }
+        let mut unowned: Vec<Row> = parts.iter().flat_map(Records::without_event).collect();
+        table.sort_by_start(&mut unowned);
         unowned.append(&mut self.failures);
         if self.is_cut {
             unowned.clear();
@@ -345,6 +334,43 @@ impl RunningBytes {
             sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64
         };
         Bytes { cpu: sum(0), device: sum(1) }
+    }
+}
+
+/// The allocations and releases of a recording, by time.
+struct Records {
+    rows: Vec<Row>,
+    sums: RunningBytes,
+    /// How many more events contain a record than the one before it.
+    cover: Vec<i64>,
+}
+
+impl Records {
+    fn of(table: &Table, mut rows: Vec<Row>) -> Records {
+        table.sort_by_start(&mut rows);
+        let sums = RunningBytes::new(rows.iter().map(|&row| record_bytes(table, row)));
+        Records { cover: vec![0; rows.len() + 1], rows, sums }
+    }
+
+    /// Gives an event the records in a closed interval. Returns their bytes; `None` if there are none.
+    fn take(&mut self, table: &Table, (start, end): (i64, i64)) -> Option<Bytes> {
+        let first = self.rows.partition_point(|&row| table.ts(row) < start);
+        let last = first + self.rows[first..].partition_point(|&row| table.ts(row) <= end);
+        if first >= last {
+            return None;
+        }
+        self.cover[first] += 1;
+        self.cover[last] -= 1;
+        Some(self.sums.between(first, last))
+    }
+
+    /// The records within no event.
+    fn without_event(&self) -> impl Iterator<Item = Row> {
+        let mut covered = 0;
+        self.rows.iter().zip(&self.cover).filter_map(move |(&row, cover)| {
+            covered += cover;
+            (covered == 0).then_some(row)
+        })
     }
 }
 
