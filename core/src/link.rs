@@ -258,7 +258,7 @@ impl<'a> Owners<'a> {
         Owners { table, ops: Operators::new(table, ops), enclosing: enclosing(table, tree), of_calls, of_ops }
     }
 
-    /// Counts the work that was linked by more than its id, and that of which the operator of the call was `guessed`.
+    /// Counts the work that was linked by more than its id, and the work whose operator was `guessed`.
     fn record_repeated(&self, guessed: &[Row], diagnostics: &mut Diagnostics) {
         let mut record = |code, rows: &mut dyn ExactSizeIterator<Item = Row>| {
             let count = rows.len() as u64;
@@ -272,7 +272,7 @@ impl<'a> Owners<'a> {
         record(Code::AmbiguousLink, &mut guessed.iter().copied());
     }
 
-    /// Links device work to launch calls and operators. Returns the work as well of which the operator was guessed.
+    /// Links device work to launch calls and operators. Also returns the work whose operator was guessed.
     fn of_all(&self, work: &[(Option<i64>, Row)], calls: &ById) -> (Links, Vec<Row>) {
         let (mut links, mut guessed) = (Links::default(), Vec::new());
         for &(correlation, row) in work {

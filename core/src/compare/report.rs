@@ -64,7 +64,7 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> String {
     page
 }
 
-/// States the sums of the times of calls of which the tables have only a part, in traces of ranges only.
+/// States the total time of calls if the tables show only a part of it, in traces of ranges only.
 fn overlaps(comparison: &Comparison, page: &mut String) {
     let lines =
         || comparison.findings.iter().filter(|finding| is_shown(finding)).map(|finding| &finding.line);

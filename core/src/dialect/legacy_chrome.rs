@@ -5,6 +5,7 @@
 
 use crate::table::category::Category;
 use crate::table::events::{Row, Table};
+use crate::table::merged::split_rank;
 use alloc::vec::Vec;
 
 const PROCESSES: [(&str, Category); 2] =
@@ -12,17 +13,20 @@ const PROCESSES: [(&str, Category); 2] =
 
 /// Whether the JSON of a `pid` is a process, of a merged trace also with its rank: `"rank 1: CPU functions"`.
 fn is_process(json: &str, process: &str) -> bool {
-    let of_rank = |text: &str| text.strip_prefix("rank ")?.split_once(": ").map(|(_, own)| own == process);
     let text = json.trim_matches('"');
-    json.starts_with('"') && (text == process || of_rank(text) == Some(true))
+    json.starts_with('"') && split_rank(text).map_or(text, |(_, own)| own) == process
 }
 
 /// Sets the categories of operators and device work.
 pub(super) fn apply(table: &mut Table) {
     for (process, category) in PROCESSES {
-        let pids = table.names.that(|json| is_process(json, process));
+        let tracks = table.tracks.all().iter();
+        let is_own: Vec<bool> = tracks.map(|track| is_process(table.names.get(track.pid), process)).collect();
+        if !is_own.contains(&true) {
+            continue;
+        }
         let is_wanted = |&row: &Row| {
-            table.ph(row) == b'X' && table.layout(row).cat.is_none() && pids.has(table.track(row).pid)
+            table.ph(row) == b'X' && table.layout(row).cat.is_none() && is_own[table.track_id(row).0 as usize]
         };
         let rows: Vec<Row> = table.rows().filter(is_wanted).collect();
         for row in rows {

@@ -33,8 +33,8 @@ impl Operators {
         self.by_id.first(id).filter(|&op| track(op) == track(call)).filter(contains)
     }
 
-    /// The operator of a call among those with an external id, none of which contains it: the latest of its process that began
-    /// before it, else the first of its process, else the first. And whether there are several: of its process if that has any.
+    /// The operator of a call if none with its external id contains it: the latest of its process that began before it, else the first
+    /// of its process, else the first. Also whether there are several: in its process if that has any.
     pub(super) fn nearest(&self, table: &Table, id: i64, call: Row) -> Option<(Row, bool)> {
         let own = self.repeated.as_ref().and_then(|repeated| repeated.of_process(table, id, call));
         let any = || Some((self.by_id.first(id)?, self.by_id.range(id).len() > 1));

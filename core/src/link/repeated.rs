@@ -10,9 +10,8 @@
 //! An event within another one of the same track is left out: a call of the runtime contains that of the driver. Calls that start
 //! no work, such as waits, are left out if there are others.
 //!
-//! The choice is undecided in these cases, of which each is about another event that has no work:
+//! The choice is undecided if the process was guessed, or if another event has no work and one of these holds:
 //!
-//! - The process was guessed.
 //! - It remains before the third rule and began before the work, and the chosen one has several pieces or belongs to another process.
 //! - It remains before the third rule, and the chosen one began after the work.
 //! - It can start work and began before the work, and the chosen one has several pieces.
@@ -45,10 +44,12 @@ pub(super) fn resolve(table: &Table, sources: &ById, mut work: Vec<(i64, Row)>) 
     }
     sort_by_key(&mut work, |&(id, row)| (id, i64::from(row)));
     let processes = Processes::of(table, sources, &work);
+    let launches = table.names.that(is_launch_name);
+    let can_start = |row: Row| table.category(row) == Category::CpuOp || launches.has(table.name_id(row));
     for work in work.chunk_by(|a, b| a.0 == b.0) {
         let events = &sources.0[sources.range(work[0].0)];
         if events.len() > 1 {
-            Group::new(table, events).resolve(&processes, work, &mut repeated);
+            Group::new(table, events, can_start).resolve(&processes, work, &mut repeated);
         }
     }
     sort_by_key(&mut repeated.chosen, |&(row, _)| (i64::from(row), 0));
@@ -82,8 +83,8 @@ impl Source {
 /// The events with one id.
 struct Group<'a> {
     table: &'a Table,
-    /// The begin of the first one that can start work.
-    first_begin: i64,
+    /// Whether they can start work; otherwise none of them can.
+    can_start_work: bool,
     /// Sorted by process, external id and time.
     by_external: Vec<Source>,
     /// Sorted by process and time.
@@ -101,7 +102,8 @@ struct Choice {
 }
 
 impl<'a> Group<'a> {
-    fn new(table: &'a Table, events: &[(i64, Row)]) -> Self {
+    /// `can_start` is whether an event can start device work: a launch, or an operator.
+    fn new(table: &'a Table, events: &[(i64, Row)], can_start: impl Fn(Row) -> bool) -> Self {
         let source = |row: Row| Source {
             pid: table.track(row).pid,
             external: external(table, row).unwrap_or(i64::MIN),
@@ -110,8 +112,9 @@ impl<'a> Group<'a> {
         };
         let mut rows = outermost(table, events);
         // Other calls than launches are among them only if there are no launches.
-        if rows.iter().any(|&row| can_start(table, row)) {
-            rows.retain(|&row| can_start(table, row));
+        let can_start_work = rows.iter().any(|&row| can_start(row));
+        if can_start_work {
+            rows.retain(|&row| can_start(row));
         }
         let mut by_process: Vec<Source> = rows.into_iter().map(source).collect();
         // The sort is stable, so that later keys are sorted first.
@@ -121,7 +124,7 @@ impl<'a> Group<'a> {
         sort_by_key(&mut by_external, |source| (i64::from(source.pid.0), source.external));
         let mut pids: Vec<NameId> = by_process.iter().map(|source| source.pid).collect();
         pids.dedup();
-        Group { table, first_begin: first_begin(table, &by_process), by_external, by_process, pids }
+        Group { table, can_start_work, by_external, by_process, pids }
     }
 
     fn resolve(&self, processes: &Processes, work: &[(i64, Row)], repeated: &mut Repeated) {
@@ -129,9 +132,10 @@ impl<'a> Group<'a> {
         let mut used: Vec<Row> = choices.iter().map(|choice| choice.source).collect();
         sort_by_key(&mut used, |&row| (i64::from(row), 0));
         let unused = self.without(&used);
+        let first_launch = unused.first_launch();
         for choice in choices {
             repeated.chosen.push((choice.work, choice.source));
-            if choice.guessed || unused.has_alternative(&choice, &used) {
+            if choice.guessed || unused.has_alternative(&choice, &used, first_launch) {
                 repeated.undecided.push(choice.work);
             }
         }
@@ -143,8 +147,7 @@ impl<'a> Group<'a> {
             sources.iter().filter(|source| used.binary_search(&source.row).is_err()).copied().collect()
         };
         let (by_external, by_process) = (left(&self.by_external), left(&self.by_process));
-        let first_begin = first_begin(self.table, &by_process);
-        Group { table: self.table, first_begin, by_external, by_process, pids: Vec::new() }
+        Group { table: self.table, by_external, by_process, pids: Vec::new(), ..*self }
     }
 
     fn choose(&self, processes: &Processes, work: Row) -> Option<Choice> {
@@ -188,8 +191,14 @@ impl<'a> Group<'a> {
         &self.by_process[start..end]
     }
 
+    /// The begin of the first event that can start work.
+    fn first_launch(&self) -> i64 {
+        let begins = self.by_process.iter().map(|source| source.begin);
+        begins.min().filter(|_| self.can_start_work).unwrap_or(i64::MAX)
+    }
+
     /// Whether one of these events, which have no work, is as likely as the chosen one.
-    fn has_alternative(&self, choice: &Choice, used: &[Row]) -> bool {
+    fn has_alternative(&self, choice: &Choice, used: &[Row], first_launch: i64) -> bool {
         let times = used.partition_point(|&row| row <= choice.source)
             - used.partition_point(|&row| row < choice.source);
         let own = self.table.track(choice.source).pid;
@@ -197,19 +206,8 @@ impl<'a> Group<'a> {
         let is_early = self.table.ts(choice.source) > begin;
         let mut others = (choice.from.iter().filter(|of| is_early || times > 1 || of.0 != own))
             .filter_map(|&(pid, external)| self.with(pid, external).first());
-        (times > 1 && self.first_begin <= begin) || others.any(|source| is_early || source.begin <= begin)
+        (times > 1 && first_launch <= begin) || others.any(|source| is_early || source.begin <= begin)
     }
-}
-
-/// The begin of the first event that can start work.
-fn first_begin(table: &Table, sources: &[Source]) -> i64 {
-    let launches = sources.iter().filter(|source| can_start(table, source.row));
-    launches.map(|source| source.begin).min().unwrap_or(i64::MAX)
-}
-
-/// Whether an event can start device work: a launch, or an operator.
-fn can_start(table: &Table, row: Row) -> bool {
-    table.category(row) == Category::CpuOp || is_launch_name(table.name(row))
 }
 
 fn external(table: &Table, row: Row) -> Option<i64> {

@@ -153,7 +153,7 @@ impl Pairing<'_> {
     }
 }
 
-/// The events at one time, of which some are processed before their turn.
+/// The events at one time. Some are processed before their turn.
 #[derive(Default)]
 struct Ties<'a> {
     rows: &'a [Row],

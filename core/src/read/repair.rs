@@ -49,7 +49,7 @@ impl Effort {
         self.scanned <= offset.saturating_mul(TIMES).saturating_add(LEAST)
     }
 
-    /// Counts what the last repair scanned, which failed for good.
+    /// Counts the bytes that the last repair scanned, which is not tried again.
     pub(super) fn fail(&mut self) {
         self.scanned += core::mem::take(&mut self.last);
     }

@@ -38,6 +38,7 @@ pub(crate) fn merged(table: &Table) -> Option<Merged> {
             None => others.push((rank, numbers)),
         }
     }
+    others.sort_unstable_by_key(|known| known.0);
     let name = table.names.find(RECORDING);
     let is_start = |row: &Row| name == Some(table.name_id(*row)) && table.ph(*row) == b'M';
     let starts = table.rows().filter(|_| name.is_some()).filter(is_start).map(Row::index).collect();
@@ -58,13 +59,19 @@ pub(crate) fn recordings(table: &Table) -> usize {
     table.metadata.merged.as_ref().map_or(1, |merged| merged.starts.len() + 1)
 }
 
+/// The rank before a text that is no number, and the text as the recording of the rank has it.
+pub(crate) fn split_rank(text: &str) -> Option<(i64, &str)> {
+    let (rank, own) = text.strip_prefix("rank ")?.split_once(": ")?;
+    Some((rank.parse().ok()?, own))
+}
+
 /// The rank of a process in a merged trace.
 pub(crate) fn rank_of(table: &Table, pid: NameId) -> Option<i64> {
     let merged = table.metadata.merged.as_ref()?;
     let text = plain(&table.names, pid);
     match text.parse() {
         Ok(number) => merged.own(number).map(|own| own.0),
-        Err(_) => text.strip_prefix("rank ")?.split_once(": ")?.0.parse().ok(),
+        Err(_) => split_rank(text).map(|(rank, _)| rank),
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) const RENUMBERED: i64 = 5_000_000;
 /// What a merged trace states about its ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Merged {
-    /// Each rank with its numbers that do not fit.
+    /// Each rank with its numbers that do not fit, by rank.
     pub(super) others: Vec<(i64, Vec<i64>)>,
     /// The index of the first event of each recording.
     pub(super) starts: Vec<usize>,
@@ -26,7 +26,7 @@ impl Merged {
     /// The rank and the own number of a `pid` or `tid`.
     pub(super) fn own(&self, number: i64) -> Option<(i64, i64)> {
         let (rank, own) = (number.div_euclid(NUMBERS), number.rem_euclid(NUMBERS));
-        let (_, others) = self.others.iter().find(|known| known.0 == rank)?;
+        let others = &self.others[self.others.binary_search_by_key(&rank, |known| known.0).ok()?].1;
         let other = || others.get(usize::try_from(own - RENUMBERED).ok()?).copied();
         (if own < RENUMBERED { Some(own) } else { other() }).map(|own| (rank, own))
     }

@@ -17,9 +17,8 @@ pub(crate) struct StepProcesses {
 
 impl StepProcesses {
     /// The processes, if there are several. PyTorch's records do not distinguish processes.
-    pub(crate) fn of(trace: &Trace) -> Option<StepProcesses> {
+    pub(crate) fn of(trace: &Trace, finder: &StepFinder) -> Option<StepProcesses> {
         let table = &trace.table;
-        let finder = StepFinder::new(table);
         if finder.processes().len() < 2 || table.metadata.source != Source::Chrome {
             return None;
         }

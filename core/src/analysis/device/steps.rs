@@ -56,17 +56,18 @@ pub fn steps(trace: &Trace, devices: &[DeviceTime]) -> Vec<Step> {
         })
         .collect();
     if !steps.is_empty() {
-        count_launches(trace, &mut steps);
-        divide(trace, devices, &mut steps);
+        let finder = StepFinder::new(table);
+        count_launches(trace, &finder, &mut steps);
+        divide(trace, &finder, devices, &mut steps);
     }
     steps
 }
 
 /// Divides the steps into parts. Of several processes with steps, each has its own threads and devices.
-fn divide(trace: &Trace, devices: &[DeviceTime], steps: &mut [Step]) {
+fn divide(trace: &Trace, finder: &StepFinder, devices: &[DeviceTime], steps: &mut [Step]) {
     let table = &trace.table;
     let pid = |row: Row| table.track(row).pid;
-    let Some(processes) = StepProcesses::of(trace) else {
+    let Some(processes) = StepProcesses::of(trace, finder) else {
         return divide_by(&layers(table, devices.iter(), |_| true), steps.iter_mut());
     };
     for &process in &processes.all {
@@ -83,9 +84,8 @@ fn divide_by<'s>(layers: &[Cow<'_, Intervals>; 7], steps: impl Iterator<Item = &
 }
 
 /// Counts device work in the step of its launch; without a launch, in that of its start.
-fn count_launches(trace: &Trace, steps: &mut [Step]) {
+fn count_launches(trace: &Trace, finder: &StepFinder, steps: &mut [Step]) {
     let table = &trace.table;
-    let finder = StepFinder::new(table);
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
         if let Some(at) = finder.find(trace, row) {
             steps[at].kernels += 1;

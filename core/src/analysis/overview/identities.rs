@@ -5,7 +5,7 @@
 //! it.
 
 use crate::analysis::device::device_time::{Classes, DeviceTime, activities};
-use crate::analysis::device::ranges::Ranges;
+use crate::analysis::device::ranges::{Ranges, StepFinder};
 use crate::analysis::device::step_processes::StepProcesses;
 use crate::analysis::device::steps::Step;
 use crate::analysis::intervals::Intervals;
@@ -244,7 +244,7 @@ fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
     table.sort_by_start(&mut rows);
     let busy = steps.iter().map(|step| step.device_busy_ns).sum();
     let parts = steps.iter().flat_map(|step| &step.parts_ns[..7]).sum();
-    let processes = StepProcesses::of(trace);
+    let processes = StepProcesses::of(trace, &StepFinder::new(table));
     let open = |is_wanted: &dyn Fn(Row) -> bool| -> i64 {
         let rows = || rows.iter().copied().filter(|&row| is_wanted(row));
         let Some(processes) = &processes else { return open_within(table, rows(), steps) };

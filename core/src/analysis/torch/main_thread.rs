@@ -5,16 +5,41 @@ use crate::table::category::Category;
 use crate::table::events::{Row, Table};
 use crate::table::merged::{recording_of, recordings};
 use crate::table::tracks::{Track, TrackId};
+use alloc::vec;
 use alloc::vec::Vec;
 
-/// The main thread of each recording.
+/// The main thread of each recording: that whose number is that of its process; without events of it, that of the first event of
+/// a thread.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MainThreads(Vec<Option<TrackId>>);
 
 impl MainThreads {
     /// Finds the main threads of a trace, which has several recordings if it was merged.
     pub(super) fn of(table: &Table) -> MainThreads {
-        MainThreads((0..recordings(table)).map(|recording| main_thread(table, recording)).collect())
+        let on_thread = |&row: &Row| {
+            use Category::{CpuOp, Driver, PythonFunction, Runtime, UserAnnotation};
+            let category = table.category(row);
+            table.is_span(row)
+                && matches!(category, CpuOp | UserAnnotation | PythonFunction | Runtime | Driver)
+        };
+        let mut main: Vec<Option<TrackId>> = vec![None; recordings(table)];
+        let mut first: Vec<Option<(i64, TrackId)>> = vec![None; main.len()];
+        for row in table.rows().filter(on_thread) {
+            let (at, track) = (recording_of(table, row), table.track_id(row));
+            let Track { pid, tid, .. } = table.tracks.get(track);
+            if pid == tid {
+                main[at].get_or_insert(track);
+                if main.len() == 1 {
+                    break;
+                }
+            }
+            if first[at].is_none_or(|(ts, _)| table.ts(row) < ts) {
+                first[at] = Some((table.ts(row), track));
+            }
+        }
+        let either =
+            |(main, first): (Option<TrackId>, Option<(i64, TrackId)>)| main.or(first.map(|first| first.1));
+        MainThreads(main.into_iter().zip(first).map(either).collect())
     }
 
     /// The main thread of the recording of an event.
@@ -26,28 +51,4 @@ impl MainThreads {
     pub(super) fn is_empty(&self) -> bool {
         self.0.iter().all(Option::is_none)
     }
-}
-
-/// Returns the track of the main thread, whose number is that of its process; without events of it, that of the first
-/// event of a thread.
-fn main_thread(table: &Table, recording: usize) -> Option<TrackId> {
-    let on_thread = |&row: &Row| {
-        use Category::{CpuOp, Driver, PythonFunction, Runtime, UserAnnotation};
-        let category = table.category(row);
-        recording_of(table, row) == recording
-            && table.is_span(row)
-            && matches!(category, CpuOp | UserAnnotation | PythonFunction | Runtime | Driver)
-    };
-    let mut first = None;
-    for row in table.rows().filter(on_thread) {
-        let track = table.track_id(row);
-        let Track { pid, tid, .. } = table.tracks.get(track);
-        if pid == tid {
-            return Some(track);
-        }
-        if first.is_none_or(|(ts, _)| table.ts(row) < ts) {
-            first = Some((table.ts(row), track));
-        }
-    }
-    first.map(|(_, track)| track)
 }
