@@ -10,6 +10,7 @@ import { DropZone } from "./components/drop";
 import { WindowBar } from "./components/window-bar";
 import { count } from "./model/format";
 import { VIEWS, type View } from "./model/views";
+import { visible } from "./model/visible";
 import { history } from "./state/history";
 import { isLive } from "./state/live";
 import { openFiles } from "./state/opening";
@@ -125,7 +126,7 @@ export function App() {
   useEffect(() => {
     const { title } = VIEW_TEXTS[view.value];
     const name = view.value === "trend" ? history.value?.name : open?.name;
-    document.title = name ? `${name} · ${title} · ${PAGE_TEXTS.title}` : PAGE_TEXTS.title;
+    document.title = name ? `${visible(name)} · ${title} · ${PAGE_TEXTS.title}` : PAGE_TEXTS.title;
   }, [open, view.value, history.value]);
   const isReading = runProgress.value !== undefined || loading.value.some((entry) => !entry.failure);
   return (

@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { App } from "./app";
+import { showHidden } from "./components/visible";
 import { warmUp } from "./engine/open";
 import { keepForOffline } from "./state/offline";
 import { openFromAddress } from "./state/opening";
@@ -13,6 +14,7 @@ import "./styles/table.css";
 import "./styles/views.css";
 import "./styles/timeline.css";
 
+showHidden();
 const warm = warmUp();
 render(<App />, document.getElementById("app") as HTMLElement);
 void openFromAddress();

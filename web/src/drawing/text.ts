@@ -1,5 +1,7 @@
 // Truncates text to a width; measured widths are cached.
 
+import { visible } from "../model/visible";
+
 export const FONT = "11px system-ui, -apple-system, 'Segoe UI', sans-serif";
 
 const widths = new Map<string, number>();
@@ -15,7 +17,8 @@ export function widthOf(context: CanvasRenderingContext2D, text: string): number
 }
 
 /** Truncates a text to `room` pixels and appends `…`; returns an empty string if fewer than three letters fit. */
-export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+export function fitted(context: CanvasRenderingContext2D, name: string, room: number): string {
+  const text = visible(name);
   const width = widthOf(context, text);
   if (width <= room) return text;
   const letters = Math.floor(((room - widthOf(context, "…")) / width) * text.length);
