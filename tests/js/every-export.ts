@@ -82,7 +82,7 @@ import {
   type WindowOptions,
 } from "kinetoscope";
 import { COLUMNS, OUTLINE_COLUMNS, type Column, type ColumnKind } from "kinetoscope/columns";
-import { serveHelper } from "kinetoscope/helper";
+import { serveParseWorker } from "kinetoscope/parse-worker";
 import { init, open as openSupplied, type InitOptions } from "kinetoscope/init";
 import { open as openInline } from "kinetoscope/inline";
 import { open as openLite, type LiteClient, type LiteOptions, type LiteQuery, type LiteTrace } from "kinetoscope/lite";
@@ -208,9 +208,9 @@ export async function main(file: File, response: Response, stream: ReadableStrea
   );
 
   const wasm: WasmInput = new URL("https://a.example/kinetoscope.wasm");
-  const supplied: InitOptions = { helper: () => new Worker("helper.js", { type: "module" }) };
+  const supplied: InitOptions = { parseWorker: () => new Worker("parse-worker.js", { type: "module" }) };
   await init(wasm, supplied);
-  serveHelper();
+  serveParseWorker();
   (await openSupplied(file)).dispose();
   (await openInline(file)).dispose();
 

@@ -104,7 +104,7 @@ const ANYWHERE = `
   import { createPool, open as inWorker, type RemotePool } from "kinetoscope/worker";
   import { init } from "kinetoscope/init";
   import "kinetoscope/columns";
-  import "kinetoscope/helper";
+  import "kinetoscope/parse-worker";
   import "kinetoscope/inline";
   import { open as openLite } from "kinetoscope/lite";
   import "kinetoscope/remote";
@@ -186,7 +186,7 @@ const EXPECTED = JSON.stringify({ length: 2576, same: true, tiles: true, bad: "n
 
 test("Chromium: without a bundler", async () => {
   const folder = project("plain", {
-    "app.js": APP.replaceAll(/"kinetoscope\/?(\w*)"/g, (_, entry) => `"./package/${entry || "browser"}.js"`),
+    "app.js": APP.replaceAll(/"kinetoscope\/?(\w*)"/g, (_, entry) => `"./package/entry/${entry || "browser"}.js"`),
   });
   cpSync(join(folder, "node_modules/kinetoscope/dist"), join(folder, "package"), { recursive: true });
   writeFileSync(join(folder, "index.html"), PAGE.replace("SCRIPT", "./app.js"));

@@ -8,9 +8,9 @@ import { Worker } from "node:worker_threads";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { KinetoscopeError } from "kinetoscope";
 import { open as openRemote } from "kinetoscope/worker";
-import { createClient } from "../../wasm/js/dist/client.js";
-import { code, load } from "../../wasm/js/dist/engine.js";
-import { gunzip, inputOf } from "../../wasm/js/dist/node-input.js";
+import { createClient } from "../../wasm/js/dist/client/client.js";
+import { code, load } from "../../wasm/js/dist/engine/complete.js";
+import { gunzip, inputOf } from "../../wasm/js/dist/reading/node.js";
 import { data, root } from "./files.js";
 
 const dist = `${root}wasm/js/dist`;
@@ -30,11 +30,11 @@ function repeated() {
 const text = await repeated();
 const packed = gzipSync(text, { level: 1 });
 
-/** What helpers did: the number of pieces with a segment, and of decompressed pieces. */
+/** What parse workers did: the number of pieces with a segment, and of decompressed pieces. */
 const done = { segments: 0, inflated: 0 };
 
 function spawn(onResult, onFailure) {
-  const worker = new Worker(`${dist}/helper-thread-node.js`);
+  const worker = new Worker(`${dist}/entry/parse-thread-node.js`);
   worker.on("message", (result) => {
     if (result.is === "parsed" && result.piece.segment) done.segments += 1;
     if (result.is === "piece" && result.piece) done.inflated += 1;
@@ -46,12 +46,12 @@ function spawn(onResult, onFailure) {
 
 const ready = () => load(() => readFile(`${dist}/kinetoscope.wasm`));
 
-function client(helping) {
+function client(parseWorkers) {
   return createClient({
     ready,
     input: inputOf,
     gunzip,
-    helping: { spawn, code, processors: 4, inflates: true, ...helping },
+    parseWorkers: { spawn, code, processors: 4, inflates: true, ...parseWorkers },
   });
 }
 
@@ -62,8 +62,8 @@ function contents(trace) {
   return { length, startNs, hash, diagnostics: trace.diagnostics(), summary: trace.json("summary") };
 }
 
-async function read(source, options, helping) {
-  const trace = await client(helping).open(source(), options);
+async function read(source, options, parseWorkers) {
+  const trace = await client(parseWorkers).open(source(), options);
   try {
     return contents(trace);
   } finally {
@@ -95,7 +95,7 @@ function damaged(bytes, ...places) {
 
 const utf16 = Buffer.from(`\ufeff${text.subarray(0, 6 << 20).toString("latin1")}`, "utf16le");
 
-/** Sources, whether helpers parse them, and whether helpers decompress them. */
+/** Sources, whether parse workers parse them, and whether parse workers decompress them. */
 const SOURCES = {
   plain: [() => text, true, false],
   "a plain stream": [() => stream(text), true, false],
@@ -110,7 +110,7 @@ const SOURCES = {
 };
 
 for (const [name, [source, parses, inflates]] of Object.entries(SOURCES)) {
-  test(`${name}: the same with helpers`, async () => {
+  test(`${name}: the same with parse workers`, async () => {
     const alone = await read(source, { threads: 0 });
     assert.ok(alone.length > 2000);
     for (const threads of [1, 3]) {
@@ -123,7 +123,7 @@ for (const [name, [source, parses, inflates]] of Object.entries(SOURCES)) {
 }
 
 for (const [name, [source, parses, inflates]] of Object.entries(SOURCES)) {
-  test(`${name}: the same outline with helpers`, async () => {
+  test(`${name}: the same outline with parse workers`, async () => {
     const alone = await outlined(source, { threads: 0 });
     assert.ok(alone.length > 2000);
     for (const threads of [1, 3]) {
@@ -135,7 +135,7 @@ for (const [name, [source, parses, inflates]] of Object.entries(SOURCES)) {
   });
 }
 
-test("most of a trace is parsed by helpers", async () => {
+test("most of a trace is parsed by parse workers", async () => {
   Object.assign(done, { segments: 0 });
   await read(() => text, { threads: 2 });
   assert.ok(done.segments >= Math.floor(text.length / (2 << 20)) - 1, `${done.segments} segments`);
@@ -149,7 +149,7 @@ test("a memory limit stops at the same event", async () => {
   }
 });
 
-test("a trace is read without helpers that cannot be started", async () => {
+test("a trace is read without parse workers that cannot be started", async () => {
   const alone = await read(() => text, { threads: 0 });
   const fails = {
     "a platform without threads": { spawn: () => assert.fail("no threads"), inflates: false },
@@ -161,18 +161,18 @@ test("a trace is read without helpers that cannot be started", async () => {
       inflates: false,
     },
   };
-  for (const [name, helping] of Object.entries(fails)) {
-    assert.deepEqual(await read(() => packed, { threads: 2 }, helping), alone, name);
+  for (const [name, parseWorkers] of Object.entries(fails)) {
+    assert.deepEqual(await read(() => packed, { threads: 2 }, parseWorkers), alone, name);
   }
 });
 
-/** A helper that fails at once. */
+/** A parse worker that fails at once. */
 function failing(onFailure) {
   setTimeout(() => onFailure(new Error("the worker could not be started")));
   return { postMessage: () => undefined, terminate: () => undefined };
 }
 
-test("a helper that fails later, a source that fails and an abort are errors", async () => {
+test("a parse worker that fails later, a source that fails and an abort are errors", async () => {
   const broken = (onResult, onFailure) => {
     const worker = spawn(
       (result) => (result.is === "parsed" ? onFailure(new Error("no memory")) : onResult(result)),
@@ -199,7 +199,7 @@ test("a helper that fails later, a source that fails and an abort are errors", a
   assert.ok(aborted instanceof KinetoscopeError && aborted.code === "aborted", `${aborted}`);
 });
 
-test("the worker of the package reads with helpers", async () => {
+test("the worker of the package reads with parse workers", async () => {
   const alone = await read(() => packed, { threads: 0 });
   for (const threads of [undefined, 0, 2]) {
     const trace = await openRemote(packed, { threads });

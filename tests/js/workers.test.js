@@ -187,8 +187,8 @@ async function withoutWorker() {
   rmSync(place, { recursive: true, force: true });
   cpSync(`${root}wasm/js/dist`, `${place}/dist`, { recursive: true });
   cpSync(`${root}wasm/js/package.json`, `${place}/package.json`);
-  rmSync(`${place}/dist/worker-thread-node.js`);
-  return import(pathToFileURL(`${place}/dist/worker-node.js`).href);
+  rmSync(`${place}/dist/entry/worker-thread-node.js`);
+  return import(pathToFileURL(`${place}/dist/entry/worker-node.js`).href);
 }
 
 test(
@@ -236,7 +236,9 @@ test("the code of an error survives structuredClone", async () => {
 
 /** Starts the worker of the package, as a host that does so itself. */
 function spawnWorker(onReply, onFailure) {
-  const thread = new Worker(new URL("../../wasm/js/dist/worker-thread-node.js", import.meta.url), { execArgv: [] });
+  const thread = new Worker(new URL("../../wasm/js/dist/entry/worker-thread-node.js", import.meta.url), {
+    execArgv: [],
+  });
   thread.on("message", onReply);
   thread.on("error", onFailure);
   return {

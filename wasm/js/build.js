@@ -1,18 +1,19 @@
 // Runs after tsc: copies the glue, writes the engine as base64 for `kinetoscope/inline`, the declarations of the engines, the entries for
 // CommonJS, and the imports of the types of the web platform.
 
+import { dirname, relative } from "node:path";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 
-mkdirSync("dist/glue", { recursive: true });
+mkdirSync("dist/generated/glue", { recursive: true });
 for (const file of ["engine.js", "engine.d.ts", "lite.js", "lite.d.ts"])
-  copyFileSync(`src/glue/${file}`, `dist/glue/${file}`);
+  copyFileSync(`src/generated/glue/${file}`, `dist/generated/glue/${file}`);
 const wasm = readFileSync("dist/kinetoscope.wasm").toString("base64");
-writeFileSync("dist/wasm-text.js", `export const WASM = "${wasm}";\n`);
-rmSync("dist/wasm-text.d.ts", { force: true });
+writeFileSync("dist/engine/wasm-text.js", `export const WASM = "${wasm}";\n`);
+rmSync("dist/engine/wasm-text.d.ts", { force: true });
 
 // What an import of an engine gives depends on the bundler: an address, or a compiled module.
 for (const name of ["kinetoscope", "lite"]) {
-  const type = 'declare const wasm: import("./loader.js").WasmInput;\nexport default wasm;\n';
+  const type = 'declare const wasm: import("./engine/loader.js").WasmInput;\nexport default wasm;\n';
   writeFileSync(`dist/${name}.wasm.d.ts`, type);
 }
 
@@ -48,7 +49,7 @@ for (const [name, entry] of Object.entries(exports)) {
 }
 
 const webTypes = Array.from(
-  readFileSync("dist/web.d.ts", "utf8").matchAll(/^export (?:declare )?(?:type|namespace) (\w+)/gm),
+  readFileSync("dist/base/web.d.ts", "utf8").matchAll(/^export (?:declare )?(?:type|namespace) (\w+)/gm),
   ([, name]) => name,
 );
 
@@ -58,11 +59,12 @@ function complete(text, path) {
     new RegExp(`^import .*\\b${name}\\b|^export (declare )?(type|interface) ${name}\\b`, "m").test(text);
   const used = webTypes.filter((name) => new RegExp(`\\b${name}\\b`).test(text) && !isOwn(name));
   const library = text.includes("Symbol.dispose") ? '/// <reference lib="esnext.disposable" />\n' : "";
-  const place = path.includes("/") ? "../web.js" : "./web.js";
+  const way = relative(dirname(path), "base/web.js");
+  const place = way.startsWith(".") ? way : `./${way}`;
   return library + (used.length > 0 ? `import type { ${used.join(", ")} } from "${place}";\n` : "") + text;
 }
 
 for (const path of readdirSync("dist", { recursive: true })) {
-  if (!path.endsWith(".d.ts") || path === "web.d.ts") continue;
+  if (!path.endsWith(".d.ts") || path === "base/web.d.ts") continue;
   writeFileSync(`dist/${path}`, complete(readFileSync(`dist/${path}`, "utf8"), path));
 }

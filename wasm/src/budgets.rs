@@ -3,11 +3,11 @@
 use crate::convert::{failure, rows, text};
 use crate::trace::EngineTrace;
 use js_sys::Array;
-use kinetoscope_core::budget::formats::{junit, markdown};
-use kinetoscope_core::budget::subject::Subject;
-use kinetoscope_core::budget::{self, Budgets, Checked, Wrong};
-use kinetoscope_core::error::Error;
-use kinetoscope_core::report::document;
+use kinetoscope_core::base::error::Error;
+use kinetoscope_core::output::report::document;
+use kinetoscope_core::runs::budget::formats::{junit, markdown};
+use kinetoscope_core::runs::budget::subject::Subject;
+use kinetoscope_core::runs::budget::{self, Budgets, Checked, Wrong};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 

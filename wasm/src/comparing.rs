@@ -3,12 +3,12 @@
 use crate::convert::{columns, failure, options, rows, text};
 use crate::trace::EngineTrace;
 use js_sys::{Array, Object};
-use kinetoscope_core::compare::Comparison;
-use kinetoscope_core::compare::profile::Profile;
-use kinetoscope_core::error::Error;
+use kinetoscope_core::base::error::Error;
+use kinetoscope_core::output::report::document;
 use kinetoscope_core::queries::{Answer, Request, query as find};
-use kinetoscope_core::ranks::file::{Summaries, is_summary};
-use kinetoscope_core::report::document;
+use kinetoscope_core::runs::compare::Comparison;
+use kinetoscope_core::runs::compare::profile::Profile;
+use kinetoscope_core::runs::ranks::file::{Summaries, is_summary};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -1,11 +1,11 @@
 //! Conversion between values of the engine and JavaScript values.
 
 use js_sys::{Array, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
-use kinetoscope_core::diagnostics::Diagnostics;
-use kinetoscope_core::error::Error;
-use kinetoscope_core::names::Names;
+use kinetoscope_core::base::diagnostics::Diagnostics;
+use kinetoscope_core::base::error::Error;
+use kinetoscope_core::base::names::Names;
+use kinetoscope_core::base::rows::{Cell, CellType, Rows};
 use kinetoscope_core::queries::options::{Opt, Options};
-use kinetoscope_core::rows::{Cell, CellType, Rows};
 use serde::Serialize;
 use wasm_bindgen::JsValue;
 
@@ -211,7 +211,7 @@ fn column(rows: &Rows, at: usize) -> Result<JsValue, JsValue> {
         CellType::Json(_) | CellType::Any => {
             let out = Array::new();
             for cell in cells {
-                out.push(&JSON::parse(&kinetoscope_core::rows::json(cell))?);
+                out.push(&JSON::parse(&kinetoscope_core::base::rows::json(cell))?);
             }
             out.into()
         }

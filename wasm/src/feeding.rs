@@ -1,10 +1,10 @@
 //! Feeding a reader of text with the bytes of a file.
 
-use kinetoscope_core::diagnostics::Diagnostics;
-use kinetoscope_core::error::Error;
-use kinetoscope_core::read::unpack::Unpacker;
-use kinetoscope_core::table::events::Table;
+use kinetoscope_core::base::diagnostics::Diagnostics;
+use kinetoscope_core::base::error::Error;
 use kinetoscope_core::trace::TextReader;
+use kinetoscope_core::trace::read::unpack::Unpacker;
+use kinetoscope_core::trace::table::events::Table;
 
 /// What reads decompressed text.
 pub(crate) trait ReadsText {

@@ -5,12 +5,12 @@ use crate::feeding::{Feeding, ReadsText, feeding_methods};
 use crate::reading::{finish, limits};
 use crate::trace::EngineTrace;
 use js_sys::{Array, Float32Array};
-use kinetoscope_core::diagnostics::Diagnostics;
-use kinetoscope_core::error::Error;
+use kinetoscope_core::base::diagnostics::Diagnostics;
+use kinetoscope_core::base::error::Error;
 use kinetoscope_core::outline::{Outline, WindowReader};
-use kinetoscope_core::report::document::Document;
-use kinetoscope_core::table::events::Table;
-use kinetoscope_core::table::tracks::TrackId;
+use kinetoscope_core::output::report::document::Document;
+use kinetoscope_core::trace::table::events::Table;
+use kinetoscope_core::trace::table::tracks::TrackId;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -5,10 +5,10 @@ use crate::feeding::{Feeding, ReadsText, feeding_methods};
 use crate::outlines::EngineOutline;
 use crate::segments::ParsedPiece;
 use js_sys::Array;
-use kinetoscope_core::diagnostics::Diagnostics;
-use kinetoscope_core::error::Error;
+use kinetoscope_core::base::diagnostics::Diagnostics;
+use kinetoscope_core::base::error::Error;
 use kinetoscope_core::outline::{Outline, OutlineReader, Part};
-use kinetoscope_core::read::limits::Limits;
+use kinetoscope_core::trace::read::limits::Limits;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -1,6 +1,6 @@
 //! The queries that this build of the engine answers.
 
-use kinetoscope_core::error::Error;
+use kinetoscope_core::base::error::Error;
 use kinetoscope_core::queries::Query;
 
 /// Returns the query with this name.

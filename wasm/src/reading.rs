@@ -5,14 +5,14 @@ use crate::feeding::{Feeding, ReadsText, feeding_methods};
 use crate::trace::EngineTrace;
 use js_sys::Array;
 use kinetoscope_core::analysis::overview::preview::Preview;
-use kinetoscope_core::diagnostics::Diagnostics;
-use kinetoscope_core::error::Error;
-use kinetoscope_core::kernel_rules::KernelRules;
+use kinetoscope_core::base::diagnostics::Diagnostics;
+use kinetoscope_core::base::error::Error;
 use kinetoscope_core::outline::check_window;
-use kinetoscope_core::read::limits::Limits;
-use kinetoscope_core::table::events::Table;
+use kinetoscope_core::trace::kernel_rules::KernelRules;
+use kinetoscope_core::trace::read::limits::Limits;
+use kinetoscope_core::trace::table::events::Table;
+use kinetoscope_core::trace::versions::Rules;
 use kinetoscope_core::trace::{TextReader, Trace};
-use kinetoscope_core::versions::Rules;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -71,9 +71,12 @@ impl Reading {
     }
 }
 
+/// The most memory for a trace and its analyses, in bytes. The rest of the 4 GiB is for answers and what the allocator leaves free.
+const MOST_MEMORY: f64 = 3.0 * (1 << 30) as f64;
+
 /// The limits with a memory limit in bytes.
 pub(crate) fn limits(memory_limit: f64) -> Limits {
-    Limits::default().with_memory_bytes(memory_limit as usize)
+    Limits::default().with_memory_bytes(memory_limit.min(MOST_MEMORY) as usize)
 }
 
 /// Makes a trace of what was fed, with the options of [`Reading::finish`], which are checked first. `of_text` are diagnostics of the complete

@@ -2,8 +2,8 @@
 
 use crate::convert::failure;
 use js_sys::Uint8Array;
-use kinetoscope_core::read::unpack::Unpacker;
-use kinetoscope_core::write::repair::Repairer;
+use kinetoscope_core::output::write::repair::Repairer;
+use kinetoscope_core::trace::read::unpack::Unpacker;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 

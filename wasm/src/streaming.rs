@@ -2,8 +2,8 @@
 
 use crate::convert::failure;
 use js_sys::Uint8Array;
-use kinetoscope_core::error::Error;
-use kinetoscope_core::rows::{Cell, Rows};
+use kinetoscope_core::base::error::Error;
+use kinetoscope_core::base::rows::{Cell, Rows};
 use std::mem::take;
 use std::vec::IntoIter;
 use wasm_bindgen::JsValue;

@@ -12,12 +12,12 @@ use js_sys::{Array, Object};
 #[cfg(feature = "full")]
 use kinetoscope_core::analysis::timeline::counters::Counter;
 use kinetoscope_core::analysis::timeline::tiles::{Tile, Window, tiles};
-use kinetoscope_core::error::Error;
-use kinetoscope_core::names::NameId;
+use kinetoscope_core::base::error::Error;
+use kinetoscope_core::base::names::NameId;
+use kinetoscope_core::output::report::document::Document;
 use kinetoscope_core::queries::{Answer, Request};
-use kinetoscope_core::report::document::Document;
-use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::tracks::TrackId;
 #[cfg(feature = "full")]
 use std::cell::OnceCell;
 use std::rc::Rc;

@@ -2,8 +2,8 @@
 
 use crate::convert::{failure, rows, text};
 use js_sys::Array;
-use kinetoscope_core::history::trend::Trend;
-use kinetoscope_core::report::document;
+use kinetoscope_core::output::report::document;
+use kinetoscope_core::runs::history::trend::Trend;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -47,7 +47,7 @@ impl EngineTrend {
     /// # Errors
     /// Returns an error if the text is too long.
     pub fn table(&self) -> Result<String, JsValue> {
-        text(self.trend.page())
+        text(self.trend.page().into_string())
     }
 
     /// The document that `kinetoscope trend --format json` prints.

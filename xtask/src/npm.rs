@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The folders that have a package.json.
-const FOLDERS: [&str; 4] = ["wasm/js", "tests/js", "web", "tests/browser"];
+pub(crate) const FOLDERS: [&str; 4] = ["wasm/js", "tests/js", "web", "tests/browser"];
 
 /// Installs the packages of every folder.
 pub(crate) fn install_all() -> Result<Tally, Failure> {
@@ -42,7 +42,8 @@ pub(crate) fn program(folder: &Path, name: &str) -> Result<Command, Failure> {
     if path.exists() { Ok(Command::new(path)) } else { Err(format!("{} is not installed", path.display())) }
 }
 
-fn npm(folder: &Path) -> Result<Command, Failure> {
+/// Returns npm in a folder.
+pub(crate) fn npm(folder: &Path) -> Result<Command, Failure> {
     if Command::new("npm").arg("--version").output().is_err() {
         return Err("npm is not installed: install Node.js 20 or later".to_owned());
     }

@@ -3,9 +3,9 @@
 use super::EngineTrace;
 use crate::convert::{arrays, failure, set};
 use js_sys::{BigInt64Array, Float64Array, Int32Array, Object, Uint8Array};
-use kinetoscope_core::error::Error;
-use kinetoscope_core::names::NameId;
-use kinetoscope_core::schema::{Data, Entries, Schema};
+use kinetoscope_core::base::error::Error;
+use kinetoscope_core::base::names::NameId;
+use kinetoscope_core::queries::schema::{Data, Entries, Schema};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -3,7 +3,7 @@
 import { check, diff, init, merge, open, openRun, outline, repair, summarize, trend } from "kinetoscope/init";
 import type { Request } from "kinetoscope/remote";
 import { serve } from "kinetoscope/serve";
-import HelperWorker from "./helper?worker&inline";
+import ParseWorker from "./parse-worker?worker&inline";
 
 /** The first message to the worker. */
 export interface Begin {
@@ -14,6 +14,6 @@ const scope = globalThis as unknown as Worker;
 const handle = serve(scope, { open, repair, openRun, summarize, merge, diff, check, trend, outline });
 
 scope.onmessage = ({ data }: MessageEvent<Begin | Request>) => {
-  if ("code" in data) void init(data.code, { helper: () => new HelperWorker() });
+  if ("code" in data) void init(data.code, { parseWorker: () => new ParseWorker() });
   else void handle(data);
 };

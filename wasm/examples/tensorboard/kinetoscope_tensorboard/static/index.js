@@ -1,6 +1,6 @@
 // The plugin's frame: selects a trace and shows its summary and its operators.
 
-import { open } from "./kinetoscope/worker.js";
+import { open } from "./kinetoscope/entry/worker.js";
 
 const COLUMNS = [
   ["name", "Operator", (value) => value],

@@ -1,0 +1,313 @@
+// Written by `BLESS=1 cargo test -p kinetoscope-tests --test engine typescript` from the engine's schema.
+
+/** The type of a column of a table: a 64-bit integer, a number, a boolean, a text of which few are distinct, another text, texts by key. */
+export type FieldType = "int" | "float" | "bool" | "name" | "text" | "map";
+
+/** A column of a table of the schema. */
+export interface Field {
+  /** The name; its end is the unit: `_ns`, `_bytes`. */
+  readonly name: string;
+  readonly type: FieldType;
+  /** Whether rows can be without a value. */
+  readonly optional: boolean;
+  /** One sentence that explains the value. */
+  readonly about: string;
+}
+
+/** A table of the schema: what SQL is about. */
+export interface TableInfo {
+  /** What a row is. */
+  readonly about: string;
+  /** The columns by which the rows are sorted. */
+  readonly sortedBy: readonly string[];
+  /** The columns, after `run_id` and `rank`, which every table begins with. */
+  readonly columns: readonly Field[];
+}
+
+/** The name of a table. */
+export type TableName = "events" | "tracks" | "ops" | "kernels" | "launches" | "collectives" | "steps" | "gaps" | "memory" | "counters" | "findings" | "diagnostics" | "traces";
+
+/** The version of the schema. */
+export const SCHEMA_VERSION = 1;
+
+/** The tables of the schema. */
+export const TABLES: { readonly [T in TableName]: TableInfo } = {
+  events: {
+    about: "A row is an event of the file.",
+    sortedBy: ["track", "ts_ns"],
+    columns: [
+      { name: "event", type: "int", optional: false, about: "The number of the event: its position among the objects of `traceEvents`." },
+      { name: "parent", type: "int", optional: true, about: "The innermost span around it on its track: its number. Only of spans." },
+      { name: "depth", type: "int", optional: true, about: "The number of spans around it on its track. Only of spans." },
+      { name: "track", type: "int", optional: false, about: "The track: its number in `tracks`." },
+      { name: "ts_ns", type: "int", optional: true, about: "The start." },
+      { name: "dur_ns", type: "int", optional: true, about: "The duration. Only of spans." },
+      { name: "self_ns", type: "int", optional: true, about: "The duration without that of the spans directly in it. Only of spans." },
+      { name: "phase", type: "name", optional: true, about: "The phase (`ph`) of Chrome's format, one letter. The B of a pair of B and E is the span, and its E a row without a duration." },
+      { name: "category", type: "name", optional: true, about: "The category (`cat`) in the file." },
+      { name: "kind", type: "name", optional: false, about: "The category in one vocabulary for all writers, such as `cpu_op` and `kernel`; else `other`." },
+      { name: "name", type: "name", optional: false, about: "The name." },
+      { name: "step", type: "int", optional: true, about: "The profiler step in which it began; of device work, in which it was launched." },
+      { name: "correlation", type: "int", optional: true, about: "The id that a call and the device work that it started share." },
+      { name: "external_id", type: "int", optional: true, about: "The id that an operator and the calls in it share (`External id`)." },
+      { name: "device", type: "int", optional: true, about: "The device, of events on streams." },
+      { name: "stream", type: "int", optional: true, about: "The stream, of events on streams." },
+      { name: "sequence_nr", type: "int", optional: true, about: "The autograd sequence number (`Sequence number`)." },
+      { name: "fwd_thread", type: "int", optional: true, about: "Of a backward operator, the thread of the forward operator (`Fwd thread id`)." },
+      { name: "ev_idx", type: "int", optional: true, about: "The number that the profiler gave the event (`Ev Idx`)." },
+      { name: "record_function_id", type: "int", optional: true, about: "The id in an execution trace (`Record function id`)." },
+      { name: "python_id", type: "int", optional: true, about: "The id of a Python call (`Python id`)." },
+      { name: "python_parent_id", type: "int", optional: true, about: "The Python call around it (`Python parent id`)." },
+      { name: "input_dims", type: "name", optional: true, about: "The shapes of the inputs of an operator, as JSON (`Input Dims`)." },
+      { name: "input_types", type: "name", optional: true, about: "The types of the inputs of an operator, as JSON (`Input type`)." },
+      { name: "args", type: "map", optional: true, about: "The other arguments by name: texts as they are, other values as JSON. An argument that is a column of `events` or `kernels` is left out." },
+    ],
+  },
+  tracks: {
+    about: "A row is a thread or a stream: the pid and the tid that events have in common.",
+    sortedBy: ["track"],
+    columns: [
+      { name: "track", type: "int", optional: false, about: "The number of the track, as `tiles` and the table `events` have it." },
+      { name: "pid", type: "name", optional: false, about: "The pid in the file: a process, or the number of a device." },
+      { name: "tid", type: "name", optional: false, about: "The tid in the file: a thread, or the number of a stream." },
+      { name: "process", type: "name", optional: false, about: "The name of the process or device." },
+      { name: "thread", type: "name", optional: false, about: "The name of the thread or stream." },
+      { name: "device", type: "int", optional: true, about: "The device, if the track is a stream." },
+      { name: "stream", type: "int", optional: true, about: "The stream, if the track is one." },
+    ],
+  },
+  ops: {
+    about: "A row is a function event of PyTorch: an operator, an annotation, a call of the runtime, or work of a device. Its names and sums are those of PyTorch.",
+    sortedBy: ["op"],
+    columns: [
+      { name: "op", type: "int", optional: false, about: "The position among the function events, in the order of their starts." },
+      { name: "event", type: "int", optional: false, about: "Its number in `events`." },
+      { name: "parent", type: "int", optional: true, about: "The `op` around it." },
+      { name: "name", type: "name", optional: false, about: "The name." },
+      { name: "overload_name", type: "name", optional: false, about: "The overload name of the operator; empty unless it was recorded." },
+      { name: "device_type", type: "name", optional: false, about: "The type of the device that it ran on, such as `CPU`." },
+      { name: "thread", type: "name", optional: false, about: "The thread or stream: its `tid` in `tracks`." },
+      { name: "scope", type: "int", optional: false, about: "PyTorch's record scope: 0 function, 1 backward function, 7 user scope." },
+      { name: "sequence_nr", type: "int", optional: true, about: "The autograd sequence number." },
+      { name: "forward", type: "int", optional: true, about: "Of a backward operator, its forward operator: its number in `events`." },
+      { name: "is_async", type: "bool", optional: false, about: "Whether it ended on another thread than it began." },
+      { name: "is_user_annotation", type: "bool", optional: false, about: "Whether it is a user annotation." },
+      { name: "is_counted", type: "bool", optional: false, about: "Whether `key_averages` counts it. The versions of PyTorch differ in whether calls of Python functions count." },
+      { name: "step", type: "int", optional: true, about: "The profiler step in which it began; of device work, in which it was launched." },
+      { name: "ts_ns", type: "int", optional: false, about: "The start." },
+      { name: "cpu_time_total_ns", type: "int", optional: false, about: "CPU time, including callees." },
+      { name: "self_cpu_time_total_ns", type: "int", optional: false, about: "CPU time, excluding callees." },
+      { name: "device_time_total_ns", type: "int", optional: false, about: "Sum of the durations of the device work launched by it and its callees." },
+      { name: "self_device_time_total_ns", type: "int", optional: false, about: "Sum of the durations of the device work launched by itself." },
+      { name: "kernels", type: "int", optional: false, about: "The number of kernels that PyTorch attributes to it." },
+      { name: "cpu_memory_usage_bytes", type: "int", optional: false, about: "CPU memory allocated minus released, including callees." },
+      { name: "self_cpu_memory_usage_bytes", type: "int", optional: false, about: "CPU memory allocated minus released, excluding callees." },
+      { name: "device_memory_usage_bytes", type: "int", optional: false, about: "Device memory allocated minus released, including callees." },
+      { name: "self_device_memory_usage_bytes", type: "int", optional: false, about: "Device memory allocated minus released, excluding callees." },
+      { name: "flops", type: "int", optional: false, about: "Estimated floating point operations, by PyTorch's formulas; 0 unless recorded." },
+      { name: "input_bytes", type: "int", optional: true, about: "The size of the input tensors." },
+      { name: "input_shapes", type: "name", optional: false, about: "The shapes of the inputs, as Python writes them." },
+      { name: "input_types", type: "name", optional: true, about: "The types of the inputs, as JSON." },
+      { name: "stack", type: "name", optional: true, about: "The Python stack: frames from the innermost, with `;` between them." },
+    ],
+  },
+  kernels: {
+    about: "A row is a kernel, copy or memset on a device.",
+    sortedBy: ["track", "ts_ns"],
+    columns: [
+      { name: "event", type: "int", optional: false, about: "Its number in `events`." },
+      { name: "name", type: "name", optional: false, about: "The name, demangled; of a copy or memset, with its kind." },
+      { name: "short_name", type: "name", optional: false, about: "The name without namespaces and parameters." },
+      { name: "class", type: "name", optional: false, about: "`compute`, `communication`, `memcpy` or `memset`." },
+      { name: "category", type: "name", optional: false, about: "What it does, by the rules for names." },
+      { name: "tensor_cores", type: "bool", optional: false, about: "Whether the name shows that it uses tensor cores." },
+      { name: "track", type: "int", optional: false, about: "The track: its number in `tracks`." },
+      { name: "device", type: "int", optional: true, about: "The device." },
+      { name: "stream", type: "int", optional: true, about: "The stream." },
+      { name: "ts_ns", type: "int", optional: false, about: "The start." },
+      { name: "dur_ns", type: "int", optional: false, about: "The duration." },
+      { name: "step", type: "int", optional: true, about: "The profiler step in which it was launched." },
+      { name: "correlation", type: "int", optional: true, about: "The id that the call and the work share." },
+      { name: "call", type: "int", optional: true, about: "The call that launched it: its number in `events`." },
+      { name: "op", type: "int", optional: true, about: "The operator that launched it: its number in `events`." },
+      { name: "annotation", type: "name", optional: true, about: "The annotation of the CUDA graph's node that ran it." },
+      { name: "bytes", type: "int", optional: true, about: "Bytes copied or set." },
+      { name: "flops", type: "int", optional: true, about: "Floating point operations of its operator, if it is the only kernel of an operator with a FLOP formula." },
+      { name: "grid_x", type: "int", optional: true, about: "Blocks of the grid in the first dimension." },
+      { name: "grid_y", type: "int", optional: true, about: "Blocks of the grid in the second dimension." },
+      { name: "grid_z", type: "int", optional: true, about: "Blocks of the grid in the third dimension." },
+      { name: "block_x", type: "int", optional: true, about: "Threads of a block in the first dimension." },
+      { name: "block_y", type: "int", optional: true, about: "Threads of a block in the second dimension." },
+      { name: "block_z", type: "int", optional: true, about: "Threads of a block in the third dimension." },
+      { name: "registers", type: "int", optional: true, about: "Registers per thread." },
+      { name: "shared_bytes", type: "int", optional: true, about: "Shared memory of a block." },
+      { name: "occupancy_percent", type: "float", optional: true, about: "Estimated achieved occupancy. Kineto reports 0 wrongly for kernels with more than 48 KiB of shared memory." },
+      { name: "occupancy_limit", type: "name", optional: true, about: "What limits the occupancy: WARPS, REGS, SMEM, BLOCKS or BARRIERS." },
+      { name: "blocks_per_sm", type: "float", optional: true, about: "Thread blocks for each SM." },
+      { name: "warps_per_sm", type: "float", optional: true, about: "Warps for each SM." },
+    ],
+  },
+  launches: {
+    about: "A row is a kernel, copy or memset with the call that started it. Work without a call has no row.",
+    sortedBy: ["work"],
+    columns: [
+      { name: "work", type: "int", optional: false, about: "The kernel, copy or memset: its number in `events`." },
+      { name: "call", type: "int", optional: false, about: "The call of the runtime or the driver that started it: its number in `events`." },
+      { name: "op", type: "int", optional: true, about: "The operator that made the call: its number in `events`." },
+      { name: "device", type: "int", optional: true, about: "The device that ran the work." },
+      { name: "stream", type: "int", optional: true, about: "The stream of the work." },
+      { name: "step", type: "int", optional: true, about: "The profiler step in which the call began." },
+      { name: "correlation", type: "int", optional: true, about: "The id that the call and the work share." },
+      { name: "ts_ns", type: "int", optional: false, about: "The start of the call." },
+      { name: "call_ns", type: "int", optional: false, about: "The duration of the call." },
+      { name: "delay_ns", type: "int", optional: false, about: "The time from the end of the call to the start of the work; 0 if it starts earlier." },
+      { name: "work_ns", type: "int", optional: false, about: "The duration of the work." },
+    ],
+  },
+  collectives: {
+    about: "A row is a call of a collective, or a message from one rank to another.",
+    sortedBy: ["ts_ns"],
+    columns: [
+      { name: "ts_ns", type: "int", optional: false, about: "The start of the call, after the start of the recording." },
+      { name: "collective", type: "name", optional: false, about: "The name of the collective." },
+      { name: "process_group", type: "name", optional: true, about: "The name of the process group." },
+      { name: "group_description", type: "name", optional: true, about: "The description of the process group." },
+      { name: "group_size", type: "int", optional: true, about: "The number of ranks of the process group." },
+      { name: "ranks", type: "text", optional: true, about: "The ranks of the process group; `...` for those that the trace leaves out." },
+      { name: "seq", type: "int", optional: true, about: "The number of the call in its process group." },
+      { name: "comms_id", type: "name", optional: true, about: "The id that the calls of all ranks have in common." },
+      { name: "src_rank", type: "int", optional: true, about: "The rank that sends, of a point-to-point message." },
+      { name: "dst_rank", type: "int", optional: true, about: "The rank that receives, of a point-to-point message." },
+      { name: "is_async", type: "bool", optional: true, about: "Whether the call does not wait for its end." },
+      { name: "dtype", type: "name", optional: true, about: "The type of the elements." },
+      { name: "in_nelems", type: "int", optional: true, about: "The number of elements of the input of this rank." },
+      { name: "out_nelems", type: "int", optional: true, about: "The number of elements of the output of this rank." },
+      { name: "bytes", type: "int", optional: true, about: "The size of the input or the output, whichever is larger." },
+      { name: "cpu_ns", type: "int", optional: true, about: "The duration of the call on the CPU." },
+      { name: "device_ns", type: "int", optional: true, about: "Sum of the durations of its device work." },
+      { name: "bytes_per_second", type: "float", optional: true, about: "The bytes divided by the device time. It includes the time in which the collective waited for other ranks." },
+      { name: "event", type: "int", optional: false, about: "The call: its number in `events`." },
+      { name: "step", type: "int", optional: true, about: "The profiler step in which it began." },
+    ],
+  },
+  steps: {
+    about: "A row is a profiler step.",
+    sortedBy: ["ts_ns"],
+    columns: [
+      { name: "step", type: "int", optional: false, about: "The number of the step." },
+      { name: "event", type: "int", optional: false, about: "The annotation of the step: its number in `events`." },
+      { name: "name", type: "name", optional: false, about: "The name of the annotation." },
+      { name: "ts_ns", type: "int", optional: false, about: "The start." },
+      { name: "dur_ns", type: "int", optional: false, about: "The wall time. `kernel_ns` to `other_ns` add up to it." },
+      { name: "device_busy_ns", type: "int", optional: false, about: "The time during which any device was busy." },
+      { name: "device_sum_ns", type: "int", optional: false, about: "The sum of the durations of the device work launched in the step." },
+      { name: "launched", type: "int", optional: false, about: "The number of device activities launched in the step." },
+      { name: "kernel_ns", type: "int", optional: false, about: "The time during which compute kernels ran." },
+      { name: "communication_ns", type: "int", optional: false, about: "The time during which communication kernels ran, and none of the above." },
+      { name: "memcpy_ns", type: "int", optional: false, about: "The time during which copies ran, and none of the above." },
+      { name: "memset_ns", type: "int", optional: false, about: "The time during which memsets ran, and none of the above." },
+      { name: "runtime_ns", type: "int", optional: false, about: "The time in runtime or driver calls, and none of the above." },
+      { name: "data_loader_ns", type: "int", optional: false, about: "The time in data loading, and none of the above." },
+      { name: "cpu_op_ns", type: "int", optional: false, about: "The time in operators, and none of the above." },
+      { name: "other_ns", type: "int", optional: false, about: "The remaining time." },
+    ],
+  },
+  gaps: {
+    about: "A row is a period with one cause in which a device was idle, between its first activity and its last. The periods of a device add up to its idle time.",
+    sortedBy: ["device", "ts_ns"],
+    columns: [
+      { name: "device", type: "name", optional: false, about: "The device: its number, or the `pid` of its track." },
+      { name: "ts_ns", type: "int", optional: false, about: "The start." },
+      { name: "dur_ns", type: "int", optional: false, about: "The duration." },
+      { name: "cause", type: "name", optional: false, about: "The cause." },
+      { name: "behind", type: "int", optional: true, about: "The event that stood behind it: its number in `events`." },
+    ],
+  },
+  memory: {
+    about: "A row is an allocation or a release of memory, or an allocation that failed; those that failed come last.",
+    sortedBy: ["ts_ns"],
+    columns: [
+      { name: "record", type: "int", optional: false, about: "The number of the row, in the order of time." },
+      { name: "kind", type: "name", optional: false, about: "`allocation`, `release` or `out_of_memory`." },
+      { name: "event", type: "int", optional: false, about: "Its number in `events`." },
+      { name: "ts_ns", type: "int", optional: false, about: "The time." },
+      { name: "device", type: "name", optional: false, about: "The memory: `CPU`, `CUDA 0`, …." },
+      { name: "bytes", type: "int", optional: false, about: "The size; negative for a release." },
+      { name: "allocated_bytes", type: "int", optional: true, about: "What is allocated on the device after it." },
+      { name: "reserved_bytes", type: "int", optional: true, about: "What the allocator has reserved after it." },
+      { name: "address", type: "int", optional: true, about: "The address." },
+      { name: "released", type: "int", optional: true, about: "Of an allocation, its release: its number in `events`." },
+      { name: "owner", type: "name", optional: true, about: "The operator around it, else a function of its stack." },
+      { name: "step", type: "int", optional: true, about: "The profiler step in which it happened." },
+    ],
+  },
+  counters: {
+    about: "A row is a value of a counter, which holds until the next one: of a counter of the file, or of memory, launch queues, activity and bandwidth of devices.",
+    sortedBy: ["counter", "ts_ns"],
+    columns: [
+      { name: "counter", type: "int", optional: false, about: "The number of the counter." },
+      { name: "process", type: "name", optional: false, about: "The process or device that it belongs to." },
+      { name: "name", type: "name", optional: false, about: "The name." },
+      { name: "unit", type: "name", optional: false, about: "The unit of the values: `bytes`, `count`, `share` or `bytes_per_second`." },
+      { name: "is_recorded", type: "bool", optional: false, about: "Whether it is in the file." },
+      { name: "point", type: "int", optional: false, about: "The number of the value among those of the counter." },
+      { name: "ts_ns", type: "int", optional: false, about: "The time." },
+      { name: "value", type: "float", optional: false, about: "The value." },
+    ],
+  },
+  findings: {
+    about: "A row is a finding: something that costs time or affects the quality of the numbers.",
+    sortedBy: ["finding"],
+    columns: [
+      { name: "finding", type: "int", optional: false, about: "The number of the finding; those that would save the most time come first." },
+      { name: "code", type: "name", optional: false, about: "The kind." },
+      { name: "cost_ns", type: "int", optional: false, about: "The maximum cost; 0 if it affects data quality and not time." },
+      { name: "saving_ns", type: "int", optional: true, about: "What a replay without it saves, in addition to the findings before it." },
+      { name: "saving_error_ns", type: "int", optional: true, about: "How far the replay is from what was recorded." },
+      { name: "cause", type: "name", optional: true, about: "The cause of idle time that it is about." },
+      { name: "message", type: "name", optional: false, about: "What was found and what it costs, in one sentence." },
+      { name: "advice", type: "name", optional: false, about: "What to do, in one sentence." },
+      { name: "command", type: "name", optional: false, about: "The command that shows it, without the trace." },
+      { name: "event", type: "int", optional: true, about: "The longest event that shows it: its number in `events`." },
+    ],
+  },
+  diagnostics: {
+    about: "A row is an identity, a violated rule of PyTorch's trace validator, or a defect of the file.",
+    sortedBy: [],
+    columns: [
+      { name: "kind", type: "name", optional: false, about: "identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost." },
+      { name: "name", type: "name", optional: false, about: "The equation, the rule, or the code of the diagnostic." },
+      { name: "holds", type: "bool", optional: true, about: "Whether the identity or rule holds; only violated rules are listed." },
+      { name: "left_value", type: "int", optional: true, about: "The left side of the identity, in ns or as a count." },
+      { name: "right_value", type: "int", optional: true, about: "The right side of the identity." },
+      { name: "count", type: "int", optional: true, about: "The number of violations, or of occurrences of the diagnostic." },
+      { name: "first_offset", type: "int", optional: true, about: "The offset of the first occurrence, in bytes of the decompressed text." },
+      { name: "example", type: "name", optional: true, about: "The first violation, or the text of the first occurrence." },
+      { name: "description", type: "name", optional: true, about: "What the rule requires, or what the diagnostic means." },
+    ],
+  },
+  traces: {
+    about: "A row is a trace.",
+    sortedBy: [],
+    columns: [
+      { name: "producer", type: "name", optional: false, about: "The program that wrote the trace, detected by its dialect." },
+      { name: "events", type: "int", optional: false, about: "The number of objects in traceEvents." },
+      { name: "spans", type: "int", optional: false, about: "The number of events with a duration." },
+      { name: "operators", type: "int", optional: false, about: "The number of events of the category cpu_op." },
+      { name: "kernels", type: "int", optional: false, about: "The number of events of the category kernel." },
+      { name: "memcpys", type: "int", optional: false, about: "The number of events of the category gpu_memcpy." },
+      { name: "memsets", type: "int", optional: false, about: "The number of events of the category gpu_memset." },
+      { name: "tracks", type: "int", optional: false, about: "The number of distinct pairs of pid and tid." },
+      { name: "lanes", type: "int", optional: false, about: "The number of tracks, plus one for each set of spans that overlap without nesting." },
+      { name: "ranks", type: "int", optional: false, about: "The number of ranks in the file." },
+      { name: "world_size", type: "int", optional: true, about: "The number of ranks of the job." },
+      { name: "base_time_ns", type: "int", optional: false, about: "The Unix time of ts 0, in ns; 0 if the file has absolute times." },
+      { name: "start_ns", type: "int", optional: false, about: "The Unix time of the first event, in ns." },
+      { name: "wall_ns", type: "int", optional: false, about: "The time from the start of the first event to the end of the last." },
+      { name: "devices", type: "text", optional: true, about: "The names of the devices." },
+      { name: "torch_rules", type: "name", optional: true, about: "The versions of PyTorch whose rules make the events and averages; null if PyTorch did not write the trace." },
+      { name: "torch_rules_doubt", type: "name", optional: true, about: "What the file does not show about its version of PyTorch; null if nothing." },
+      { name: "host", type: "name", optional: true, about: "The name of the machine." },
+    ],
+  },
+};

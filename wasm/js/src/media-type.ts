@@ -1,8 +1,0 @@
-// The media types of exports.
-
-import { EXPORTS, type Exports } from "./queries.js";
-
-/** Returns the media type of an export. */
-export function mediaType(name: keyof Exports): string {
-  return EXPORTS[name];
-}
