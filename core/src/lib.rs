@@ -31,6 +31,8 @@
 //!
 //! # Pipeline
 //!
+//! The modules of [`trace`] read, those of [`analysis`] compute, those of [`output`] write.
+//!
 //! ```text
 //! chunks → read::unpack → read::encoding → read::chrome → table → dialect → pair → tree → link → Trace
 //!                                                                                                ↓
@@ -39,7 +41,7 @@
 //! ```
 //!
 //! Times are `i64` nanoseconds. A malformed trace is not an error: what was repaired, guessed or dropped is counted in
-//! [`diagnostics`], with its position and an example. Reading returns an [`Error`] only if the input is not a trace.
+//! [`diagnostics`](base::diagnostics), with its position and an example. Reading returns an [`Error`] only if the input is not a trace.
 //!
 //! # Main types
 //!
@@ -65,11 +67,11 @@
 //!   events. A memory snapshot (a Python pickle) is held completely.
 //! - By default a value may be nested 100 levels deep. A string or nested value may have 4 MiB, an event 16 MiB, and a
 //!   metadata value 256 MiB. What exceeds a limit is skipped and counted. [`TextReader`](trace::TextReader) takes other
-//!   [`Limits`](read::limits::Limits), among them a limit on memory, which is off by default.
+//!   [`Limits`](trace::read::limits::Limits), among them a limit on memory, which is off by default.
 //! - A trace of 2,000,000 events, which is 583 MB of text, takes about 300 MB of memory to read and summarize.
 //! - Timestamps are limited to 73 years before and 146 years after the table's base, durations to 104 days each, and
-//!   sizes to 1 PiB each in sums; see [`table::bounds`]. A table has fewer than 2<sup>32</sup> events.
-//! - Everything runs on the thread of the caller. [`read::segment`] lets callers parse on several threads, [`queries::Join`] lets them
+//!   sizes to 1 PiB each in sums; see [`trace::table::bounds`]. A table has fewer than 2<sup>32</sup> events.
+//! - Everything runs on the thread of the caller. [`trace::read::segment`] lets callers parse on several threads, [`queries::Join`] lets them
 //!   run parts of an answer on several.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -78,52 +80,22 @@
 extern crate alloc;
 
 pub mod analysis;
-pub mod budget;
-pub mod compare;
-mod demangle;
-pub mod diagnostics;
-mod dialect;
-pub mod error;
-pub mod execution;
-mod handle;
-pub mod history;
-mod index;
+pub mod base;
 #[doc(hidden)]
 pub mod internals;
-mod join;
-pub mod kernel_rules;
-pub mod link;
-mod maxima;
-pub mod names;
-mod order;
 pub mod outline;
-pub mod pair;
+pub mod output;
 pub mod queries;
-mod random;
-pub mod ranks;
-pub mod read;
-pub mod records;
-pub mod report;
-pub mod rows;
-mod samples;
-pub mod schema;
-pub mod table;
-pub mod time;
+pub mod runs;
 pub mod trace;
-pub mod tree;
-pub mod units;
-mod varints;
-pub mod versions;
-pub mod words;
-pub mod write;
 
 pub use analysis::torch::averages::{Average, GroupBy, key_averages};
 pub use analysis::torch::function_events::FunctionEvents;
-pub use diagnostics::Diagnostics;
-pub use error::Error;
+pub use base::diagnostics::Diagnostics;
+pub use base::error::Error;
+pub use base::rows::Rows;
 pub use queries::options::Options;
 pub use queries::{EXPORTS, Export, QUERIES, Query};
-pub use rows::Rows;
 pub use trace::{Trace, TraceReader};
 
 // The code of the README compiles and runs.

@@ -23,9 +23,9 @@ pub use total::Total;
 pub use track_rows::TRACK_COLUMNS;
 pub use window::{WindowReader, check_window};
 
-use crate::index::Keyed;
-use crate::names::{NameId, Names};
-use crate::table::tracks::{Track, TrackId, Tracks};
+use crate::base::index::Keyed;
+use crate::base::names::{NameId, Names};
+use crate::trace::table::tracks::{Track, TrackId, Tracks};
 use alloc::vec::Vec;
 use core::ops::Range;
 use density::{Density, most_bins};
@@ -98,9 +98,16 @@ pub struct Outline {
     blocks: Vec<Block>,
     /// Whether some events are in every window: those without a place in time, and parts of V8 profiles.
     has_common: bool,
+    /// The number of lines with samples, which are no events.
+    lines: u64,
 }
 
 impl Outline {
+    /// The number of elements that were read: events, and lines with samples.
+    fn elements(&self) -> usize {
+        (self.all.events + self.lines) as usize
+    }
+
     fn times(&self) -> Times {
         Times { range: self.all.time, has_common: self.has_common }
     }
@@ -172,8 +179,14 @@ impl Outline {
             *self.given.of((i64::from(process.0), thread)) = name;
         }
         self.marked = self.marked.or(later.marked);
-        self.samples = self.samples.into_iter().chain(later.samples).min();
+        self.add_samples(later.samples);
         self.has_common |= later.has_common;
+        self.lines += later.lines;
+    }
+
+    /// Adds times at which samples begin.
+    fn add_samples(&mut self, times: impl IntoIterator<Item = i64>) {
+        self.samples = self.samples.into_iter().chain(times).min();
     }
 
     /// The id of a name of events; `None` if it is new and there are too many.

@@ -13,15 +13,16 @@ pub mod exports;
 pub mod options;
 mod ranks;
 pub mod replay_options;
+pub mod schema;
 pub mod setting;
 mod takes;
 pub mod writing;
 
-pub use crate::join::{Join, Task};
+pub use crate::base::join::{Join, Task};
 pub use entry::{Answer, Compile, Export, Input, Kind, Matches, Query, Request, Started, literal};
 
-use crate::error::Error;
-use crate::rows::Rows;
+use crate::base::error::Error;
+use crate::base::rows::Rows;
 use crate::trace::Trace;
 use options::Options;
 
@@ -66,7 +67,7 @@ impl Trace {
     /// let trace = Trace::read(br#"[{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1, "dur": 5}]"#)?;
     /// let options = Options::from_texts(query("kernels")?.options, &[("row-limit", "10")])?;
     /// assert_eq!(trace.ask("kernels", &options)?.rows.len(), 1);
-    /// # Ok::<(), kinetoscope_core::error::Error>(())
+    /// # Ok::<(), kinetoscope_core::base::error::Error>(())
     /// ```
     ///
     /// # Errors

@@ -1,30 +1,41 @@
 //! The pipeline from bytes to a [`Trace`]: unpack → decode → read → dialect → pair → tree → link.
 
-use crate::diagnostics::{Code, Diagnostics};
-use crate::dialect;
-use crate::error::Error;
-use crate::execution::{ExecutionTrace, Node};
-use crate::join::Join;
-use crate::kernel_rules::KernelRules;
-use crate::link::{Ids, Links, link};
-use crate::pair::{Pairs, durations_of_asyncs, pair_spans};
-use crate::read::chrome::Reader;
-use crate::read::encoding::Decoder;
-use crate::read::limits::Limits;
-use crate::read::perfetto::{HEAD, Perfetto, is_perfetto};
-use crate::read::recording::{Recording, is_recording};
-use crate::read::segment::Segment;
-use crate::read::snapshot::{self, is_pickle};
-use crate::read::unpack::Unpacker;
-use crate::samples::{Samples, edit};
-use crate::table::bounds::bound_times;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::merged::merged;
-use crate::table::metadata::Source;
-use crate::time;
-use crate::tree::{self, Tree};
-use crate::versions::{Rules, is_python_export, widens_annotations};
+pub(crate) mod dialect;
+pub mod execution;
+pub mod kernel_rules;
+pub mod link;
+pub mod pair;
+pub mod read;
+pub mod records;
+pub(crate) mod samples;
+pub mod table;
+pub mod tree;
+pub mod versions;
+
+use self::execution::{ExecutionTrace, Node};
+use self::kernel_rules::KernelRules;
+use self::link::{Ids, Links, link};
+use self::pair::{Pairs, durations_of_asyncs, pair_spans};
+use self::read::chrome::Reader;
+use self::read::encoding::Decoder;
+use self::read::limits::Limits;
+use self::read::perfetto::{HEAD, Perfetto, is_perfetto};
+use self::read::recording::{Recording, is_recording};
+use self::read::segment::Segment;
+use self::read::snapshot::{self, is_pickle};
+use self::read::unpack::Unpacker;
+use self::samples::{Samples, edit, lines};
+use self::table::bounds::bound_times;
+use self::table::category::Category;
+use self::table::events::{Row, Table};
+use self::table::merged::merged;
+use self::table::metadata::Source;
+use self::tree::Tree;
+use self::versions::{Rules, is_python_export, widens_annotations};
+use crate::base::diagnostics::{Code, Diagnostics};
+use crate::base::error::Error;
+use crate::base::join::Join;
+use crate::base::time;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -389,7 +400,7 @@ impl TextReader {
             return binary.finish();
         }
         if is_pickle(&self.pickle) {
-            return snapshot::read(&self.pickle);
+            return snapshot::read(&self.pickle, self.limits);
         }
         if !self.is_text {
             self.is_text = true;
@@ -399,8 +410,9 @@ impl TextReader {
         self.buffer.clear();
         self.decoder.finish(&mut self.buffer, &mut self.diagnostics);
         self.reader.feed(&self.buffer)?;
-        let (table, diagnostics) = self.reader.finish()?;
+        let (mut table, diagnostics) = self.reader.finish()?;
         self.diagnostics.append(&diagnostics);
+        lines::adopt(&mut table, &mut self.diagnostics);
         Ok((table, self.diagnostics))
     }
 }
@@ -441,7 +453,7 @@ impl TraceReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::append::RowBuilder;
+    use crate::trace::table::append::RowBuilder;
 
     #[test]
     fn times_beyond_the_limits_are_left_out_and_counted() {

@@ -9,7 +9,7 @@ use kinetoscope::RecordError;
 use kinetoscope::async_scope;
 use kinetoscope::tracing_layer::layer;
 use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::report::table_options::TableOptions;
+use kinetoscope_core::output::report::table_options::TableOptions;
 use std::time::{Duration, Instant};
 use tracing::{info, instrument};
 use tracing_subscriber::layer::SubscriberExt;

@@ -9,7 +9,7 @@ use kinetoscope::device::probe;
 use kinetoscope::{Activity, Profiler};
 use kinetoscope::{scope, user_scope};
 use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::report::table_options::TableOptions;
+use kinetoscope_core::output::report::table_options::TableOptions;
 use std::error::Error;
 
 const SOURCE: &str = r#"

@@ -9,8 +9,8 @@ use cudarc::driver::sys::{CUgraphInstantiate_flags as Flags, CUstreamCaptureMode
 use kinetoscope::device::probe;
 use kinetoscope::scope;
 use kinetoscope::{Activity, Profiler};
-use kinetoscope_core::table::events::Row;
-use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::trace::table::events::Row;
+use kinetoscope_core::trace::table::layout::Place;
 use std::error::Error;
 
 const COUNT: usize = 1 << 20;

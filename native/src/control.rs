@@ -15,7 +15,8 @@
 //! # Protocol
 //!
 //! A client connects, sends one line `SECRET COMMAND`, and receives one line: a JSON object. The commands are `status`, `start`
-//! and `stop`. The secret of a Unix socket is `-`: only the user of the program can connect to it. The object has the members
+//! and `stop`. The secret of a Unix socket is `-`: only the user of the program can connect to it. That of a port is in the file
+//! [`address`](Control::address), in a line `127.0.0.1:PORT/SECRET`. The object has the members
 //! `pid`, `program`, `state` (`idle` or `recording`), `file`, the path of the present or last recording, if there is one, and
 //! `error` if the command failed.
 
@@ -28,8 +29,8 @@ use crate::io_error::with_path;
 use crate::json::Members;
 use crate::profiler::{Profiler, ProfilerBuilder};
 use crate::worker::Worker;
-pub use listener::default_folder;
 use listener::{Connection, Listener};
+pub use listener::{default_folder, own_default_folder};
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -71,8 +72,8 @@ impl ControlBuilder {
         self
     }
 
-    /// Listens on a port of the loopback address `127.0.0.1` in place of a Unix socket; 0 is any free port. The
-    /// [address](Control::address) then has a secret, without which a client is refused.
+    /// Listens on a port of the loopback address `127.0.0.1` in place of a Unix socket; 0 is any free port. A file in the folder,
+    /// which only the user of the program can read, then has the port and a secret without which a client is refused.
     pub fn port(mut self, port: u16) -> Self {
         self.port = Some(port);
         self
@@ -115,7 +116,7 @@ impl Control {
         ControlBuilder { folder: None, port: None, make: Box::new(Profiler::builder) }
     }
 
-    /// Returns the address for `kinetoscope attach`: the path of a socket, or `127.0.0.1:PORT/SECRET`.
+    /// Returns the address for `kinetoscope attach`: the path of a socket, or of a file that ends in `.port`. It has no secret.
     pub fn address(&self) -> &str {
         &self.address
     }

@@ -39,7 +39,7 @@ enum Kept {
 /// | `stacks` | call stacks of spans; needs the feature `stacks` |
 /// | `sample`, `sample=FREQUENCY` | samples of call stacks, 99 for each second of CPU time; needs the feature `sampling` |
 /// | `shapes`, `memory`, `flops`, `modules` | as the methods of [`ProfilerBuilder`] |
-/// | `attach`, `attach=PORT` | records nothing until `kinetoscope attach` starts it; the path is the folder of the recordings and of the socket `PID.sock`; with a port, also on Windows, the address is written to standard error; needs the feature `control` |
+/// | `attach`, `attach=PORT` | records nothing until `kinetoscope attach` starts it; the path is the folder of the recordings and of the socket `PID.sock`; with a port, also on Windows, the path of the file with the port is written to standard error; needs the feature `control` |
 /// | `flight`, `flight=SECONDS` | a flight recorder that keeps the last seconds (10), and writes to the path, a folder, on a panic, on `SIGUSR1`, `SIGTERM` and `abort` |
 ///
 /// `%p` in the path is the id of the process, so that several processes can have the same variable.

@@ -3,7 +3,7 @@
 use crate::activity::Activity;
 use crate::activity::unavailable::Unavailable;
 #[cfg(feature = "analysis")]
-use kinetoscope_core::error::Error;
+use kinetoscope_core::base::error::Error;
 use std::{fmt, io};
 
 /// An error of the recorder.

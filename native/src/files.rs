@@ -9,8 +9,11 @@ mod outline;
 pub(crate) mod output;
 mod pieces;
 mod run;
+#[cfg(unix)]
+mod signals;
 mod threads;
 
+pub use crate::replace::{Access, Replacement, Temporary, behind_links, folder_of};
 pub use error::{InputError, Reason};
 pub use follow::{Follower, Following};
 pub use inflate::{ZlibMember, unpacker};
@@ -19,4 +22,6 @@ pub use outline::{read_outline, read_window};
 pub use output::Output;
 pub use pieces::Progress;
 pub use run::{At, Content, Found, RunFiles};
+#[cfg(unix)]
+pub use signals::remove_unfinished_on_signals;
 pub use threads::THREADS;

@@ -94,6 +94,10 @@ pub mod spans;
 mod io_error;
 mod json;
 #[cfg(any(feature = "analysis", feature = "record"))]
+#[cfg_attr(
+    not(feature = "analysis"),
+    expect(dead_code, unreachable_pub, reason = "`files` exports it, with the feature `analysis`")
+)]
 mod replace;
 
 #[cfg(feature = "record")]
@@ -200,8 +204,8 @@ pub use {
     files::{InputError, open},
     kinetoscope_core::analysis::torch::averages::{Average, GroupBy},
     kinetoscope_core::analysis::torch::stacks::Metric,
-    kinetoscope_core::report::sort_by::SortBy,
-    kinetoscope_core::report::table_options::TableOptions,
+    kinetoscope_core::output::report::sort_by::SortBy,
+    kinetoscope_core::output::report::table_options::TableOptions,
     kinetoscope_core::trace::Trace,
 };
 

@@ -1,12 +1,12 @@
 //! A trace as lines of text, which the fixtures are compared by.
 
 use kinetoscope_core::analysis::timeline::samples::SamplesBy;
+use kinetoscope_core::base::time;
 use kinetoscope_core::queries::analyses;
 use kinetoscope_core::queries::answer_options::SamplesOptions;
-use kinetoscope_core::table::events::{Row, Table};
-use kinetoscope_core::table::layout::Place;
-use kinetoscope_core::time;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::events::{Row, Table};
+use kinetoscope_core::trace::table::layout::Place;
 use std::fmt::Write;
 
 fn ns(value: i64) -> String {

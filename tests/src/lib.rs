@@ -1,12 +1,14 @@
 //! Shared by the tests: fixtures, the goldens of the real `PyTorch`, a generator of large traces.
 
 pub mod answers;
+pub mod clock;
 pub mod cupti_records;
 pub mod dump;
 pub mod exports;
 pub mod files;
 pub mod generator;
 pub mod ktrace;
+pub mod operations;
 pub mod pairs;
 pub mod peers;
 pub mod programs;

@@ -1,5 +1,6 @@
 //! Random programs of the recorder, with a log of when each span really began and ended.
 
+use crate::clock::nanoseconds;
 use crate::ktrace;
 use kinetoscope::spans::{AsyncScope, record_function};
 use kinetoscope::{Scope, args, async_scope, instant, scope, user_scope};
@@ -70,10 +71,7 @@ pub fn ticks() -> u64 {
             ticks
         };
     }
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a local value.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    nanoseconds(libc::CLOCK_MONOTONIC)
 }
 
 fn bracket<T>(run: impl FnOnce() -> T) -> (T, Bracket) {

@@ -1,12 +1,12 @@
 //! Reads traces as callers with several threads do, on one thread.
 
-use kinetoscope_core::diagnostics::Diagnostics;
-use kinetoscope_core::error::Error;
-use kinetoscope_core::read::limits::Limits;
-use kinetoscope_core::read::segment::Segment;
-use kinetoscope_core::read::unpack::Unpacker;
-use kinetoscope_core::table::events::Table;
+use kinetoscope_core::base::diagnostics::Diagnostics;
+use kinetoscope_core::base::error::Error;
 use kinetoscope_core::trace::TextReader;
+use kinetoscope_core::trace::read::limits::Limits;
+use kinetoscope_core::trace::read::segment::Segment;
+use kinetoscope_core::trace::read::unpack::Unpacker;
+use kinetoscope_core::trace::table::events::Table;
 use std::convert::Infallible;
 
 /// What reading a text gives.

@@ -1,9 +1,9 @@
 //! Generates the description of the schema in the npm package.
 
-use kinetoscope_core::schema::{self, FieldType, Schema};
+use kinetoscope_core::queries::schema::{self, FieldType, Schema};
 use std::fmt::Write;
 
-const HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's schema.
+const HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test engine typescript` from the engine's schema.
 
 /** The type of a column of a table: a 64-bit integer, a number, a boolean, a text of which few are distinct, another text, texts by key. */
 export type FieldType = \"int\" | \"float\" | \"bool\" | \"name\" | \"text\" | \"map\";
@@ -30,7 +30,7 @@ export interface TableInfo {
 }
 ";
 
-/// Returns the text of `wasm/js/src/tables.ts`.
+/// Returns the text of `wasm/js/src/generated/tables.ts`.
 pub fn tables_ts() -> String {
     let mut out = HEAD.to_owned();
     let names: Vec<String> = schema::TABLES.iter().map(|table| format!("{:?}", table.name)).collect();

@@ -2,7 +2,7 @@
 
 use crate::files;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::versions::Rules;
+use kinetoscope_core::trace::versions::Rules;
 use serde_json::Value;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};

@@ -2,19 +2,19 @@
 
 use kinetoscope_core::analysis::overview::preview;
 use kinetoscope_core::analysis::timeline::spans::Relation;
-use kinetoscope_core::budget;
-use kinetoscope_core::diagnostics::{Code, Severity};
-use kinetoscope_core::error::ErrorCode;
-use kinetoscope_core::history::trend;
+use kinetoscope_core::base::diagnostics::{Code, Severity};
+use kinetoscope_core::base::error::ErrorCode;
+use kinetoscope_core::base::rows::{CellType, Column, Record, Shape, Variant};
+use kinetoscope_core::base::words::Vocabulary;
 use kinetoscope_core::outline;
+use kinetoscope_core::output::report::sort_by::SortBy;
 use kinetoscope_core::queries::options::{Opt, Takes, camel_case};
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, QUERIES, Query};
-use kinetoscope_core::report::sort_by::SortBy;
-use kinetoscope_core::rows::{CellType, Column, Record, Shape, Variant};
-use kinetoscope_core::words::Vocabulary;
+use kinetoscope_core::runs::budget;
+use kinetoscope_core::runs::history::trend;
 use std::fmt::Write;
 
-const HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's lists of queries and exports.
+const HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test engine typescript` from the engine's lists of queries and exports.
 
 /** How many frames of the stack a group is made by. */
 export type StackGroup = `stack:${number}`;
@@ -23,7 +23,7 @@ export type StackGroup = `stack:${number}`;
 export type UnixNs = `${bigint}`;
 ";
 
-const COLUMNS_HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test typescript` from the engine's list of queries.
+const COLUMNS_HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test engine typescript` from the engine's list of queries.
 
 import type { DiffRow, OutlineRow, Queries, TrendRow } from \"./queries.js\";
 
@@ -55,7 +55,7 @@ export interface Column<Key extends string = string> {
 export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Queries[V][\"row\"] & string>[] } = {
 ";
 
-/// Returns the text of `wasm/js/src/queries.ts`.
+/// Returns the text of `wasm/js/src/generated/queries.ts`.
 pub fn queries_ts() -> String {
     let mut out = HEAD.to_owned();
     for vocabulary in vocabularies() {
@@ -97,7 +97,7 @@ pub fn queries_ts() -> String {
     out
 }
 
-/// Returns the text of `wasm/js/src/columns.ts`.
+/// Returns the text of `wasm/js/src/generated/columns.ts`.
 pub fn columns_ts() -> String {
     let mut out = COLUMNS_HEAD.to_owned();
     for query in QUERIES {

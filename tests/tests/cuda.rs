@@ -3,7 +3,7 @@
 mod recorder;
 
 use kinetoscope::device::{CUPTI_VARIABLE, DRIVER_VARIABLE};
-use kinetoscope_core::diagnostics::Code;
+use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files::fake;
 use recorder::{check_schema, check_track_names};

@@ -3,10 +3,10 @@
 mod recorder;
 
 use kinetoscope::files::open;
-use kinetoscope_core::diagnostics::Code;
-use kinetoscope_core::table::fields::Value;
-use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::fields::Value;
+use kinetoscope_core::trace::table::layout::Place;
 use recorder::{row, rows};
 use std::collections::HashSet;
 use std::fs;

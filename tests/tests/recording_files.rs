@@ -5,10 +5,10 @@ mod recorder;
 use kinetoscope::schedule::{Schedule, ScheduleArgs};
 use kinetoscope::tracing_layer::FlushGuard;
 use kinetoscope::{Profiler, RecordError, open, scope};
-use kinetoscope_core::diagnostics::Code;
-use kinetoscope_core::table::fields::Value;
-use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::fields::Value;
+use kinetoscope_core::trace::table::layout::Place;
 use recorder::{alone, row, rows};
 use std::fs;
 use std::io::ErrorKind;
@@ -210,6 +210,25 @@ fn errors_name_the_file_and_leave_no_half_of_one() {
     let left: Vec<_> =
         fs::read_dir(folder.path()).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains("unfinished")), "{left:?}");
+}
+
+#[test]
+fn a_recording_is_for_its_owner_whatever_the_umask_is() {
+    use std::os::unix::fs::PermissionsExt;
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let permissions = |name| fs::metadata(path(name)).expect("a file").permissions().mode() & 0o777;
+    // SAFETY: the function has no preconditions.
+    let before = unsafe { libc::umask(0) };
+    let mut profiler = Profiler::builder().file(path("run.ktrace")).start().expect("recording should start");
+    drop(scope!("span"));
+    let recording = profiler.stop().expect("a recording").expect("a recording");
+    recording.save(path("saved.ktrace")).expect("a file");
+    recording.export_chrome_trace(path("trace.json")).expect("a file");
+    // SAFETY: as above.
+    unsafe { libc::umask(before) };
+    assert_eq!(["run.ktrace", "saved.ktrace", "trace.json"].map(permissions), [0o600, 0o600, 0o666]);
 }
 
 #[test]

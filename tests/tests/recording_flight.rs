@@ -4,10 +4,10 @@ mod recorder;
 
 use kinetoscope::files::open;
 use kinetoscope::{FlightRecorder, scope, user_scope};
-use kinetoscope_core::diagnostics::Code;
-use kinetoscope_core::table::fields::Value;
-use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::fields::Value;
+use kinetoscope_core::trace::table::layout::Place;
 use recorder::{alone, row, rows};
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -3,9 +3,9 @@
 mod recorder;
 
 use kinetoscope::{Profiler, Recording, instrument};
-use kinetoscope_core::table::events::Row;
-use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::events::Row;
+use kinetoscope_core::trace::table::layout::Place;
 use recorder::{alone, check, row, rows};
 use serde_json::{Value, json};
 use std::fmt::Debug;

@@ -5,8 +5,8 @@ mod recorder;
 use kinetoscope::control::Control;
 use kinetoscope::files::{Follower, Following};
 use kinetoscope::{Profiler, RecordError, open, scope};
-use kinetoscope_core::table::events::Row;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::events::Row;
 use kinetoscope_stream::block::{self, BlockKind};
 use kinetoscope_tests::programs::Random;
 use recorder::{alone, row, rows};
@@ -200,6 +200,22 @@ fn a_file_that_is_replaced_or_shortened_is_read_again() {
     assert_eq!(events(&trace), events(&open(&path).expect("a trace")));
 }
 
+/// Opening a pipe waits for its other end.
+#[test]
+#[cfg(unix)]
+fn a_file_that_becomes_a_pipe_is_an_error() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.ktrace");
+    record(&path, || drop(scope!("span")));
+    let mut follower = Follower::new(&path, LONG, LARGE);
+    follower.poll().expect("a file");
+    fs::remove_file(&path).expect("no file");
+    assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo").success());
+    let error = follower.poll().expect_err("an error").to_string();
+    assert!(error.contains("a.ktrace") && error.contains("not a regular file"), "{error}");
+}
+
 #[test]
 fn damage_is_left_out_and_a_killed_program_is_recognized() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -238,6 +254,17 @@ fn send(stream: &mut (impl Read + Write), line: &str) -> Value {
     received.ok().and_then(|_| serde_json::from_str(&answer).ok()).unwrap_or(Value::Null)
 }
 
+/// The port of a program and its secret, from the file that only its user can read.
+fn port_of(control: &Control) -> (String, String) {
+    use std::os::unix::fs::PermissionsExt;
+    let permissions = fs::metadata(control.address()).expect("a file").permissions();
+    assert_eq!(permissions.mode() & 0o777, 0o600);
+    let line = fs::read_to_string(control.address()).expect("a file");
+    let (address, secret) = line.trim().split_once('/').expect("a secret");
+    assert!(secret.len() == 32 && !control.address().contains(secret));
+    (address.to_owned(), secret.to_owned())
+}
+
 #[test]
 fn clients_start_and_stop_recordings() {
     let _alone = alone();
@@ -247,7 +274,7 @@ fn clients_start_and_stop_recordings() {
     let profiler =
         || Profiler::builder().record_shapes(true).profile_all_threads(false).wait(Duration::from_secs(60));
     let control = builder.profiler(profiler).start().expect("a port");
-    let (address, secret) = control.address().split_once('/').expect("a secret");
+    let (address, secret) = &port_of(&control);
     let command = |line: &str| send(&mut TcpStream::connect(address).expect("a port"), line);
 
     for wrong in [format!("{} status\n", "0".repeat(32)), "- start\n".into(), "\n".into(), " \n".into()] {
@@ -273,14 +300,14 @@ fn clients_start_and_stop_recordings() {
     drop(control);
     let builder = Control::builder().folder(folder.path().join("live")).port(0);
     let control = builder.profiler(|| panic!("an intended panic")).start().expect("a port");
-    let (address, secret) = control.address().split_once('/').expect("a secret");
+    let (address, secret) = &port_of(&control);
     let command = |line: &str| send(&mut TcpStream::connect(address).expect("a port"), line);
     let failed = command(&format!("{secret} start\n"));
     assert_eq!((&failed["state"], failed["error"].is_string()), (&"idle".into(), true));
     drop(control);
 
     let control = Control::builder().folder(folder.path().join("live")).port(0).start().expect("a port");
-    let (address, secret) = control.address().split_once('/').expect("a secret");
+    let (address, secret) = &port_of(&control);
     let command = |line: &str| send(&mut TcpStream::connect(address).expect("a port"), line);
     let mut own = Profiler::builder().start().expect("recording should start");
     let refused = command(&format!("{secret} start\n"));

@@ -8,7 +8,7 @@ use kinetoscope::memory::{
 };
 use kinetoscope::{args, scope, user_scope};
 use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::table::layout::Key;
+use kinetoscope_core::trace::table::layout::Key;
 use recorder::{alone, check, row, rows};
 use std::hint::black_box;
 

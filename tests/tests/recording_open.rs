@@ -5,8 +5,8 @@ mod recorder;
 use kinetoscope::spans::named::optimizer_step;
 use kinetoscope::spans::{Scope, operator, record_function};
 use kinetoscope::{Module, Profiler, Recording, async_scope, scope, user_scope};
-use kinetoscope_core::table::fields::Value;
-use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::trace::table::fields::Value;
+use kinetoscope_core::trace::table::layout::Place;
 use recorder::{alone, check, row, rows};
 use std::thread;
 use std::time::Duration;
@@ -79,7 +79,7 @@ fn spans_that_are_open_at_the_start_are_recorded_when_they_end() {
     assert_eq!(parents.last(), Some(&"older epoch"));
 }
 
-fn position(recording: &Recording, name: &str) -> kinetoscope_core::tree::Position {
+fn position(recording: &Recording, name: &str) -> kinetoscope_core::trace::tree::Position {
     let trace = recording.trace().expect("a trace");
     trace.tree.positions().find(|&at| trace.table.name(trace.tree.row(at)) == name).expect("a span")
 }

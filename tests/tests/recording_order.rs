@@ -3,11 +3,11 @@
 mod recorder;
 
 use kinetoscope::{FlightRecorder, Profiler, Recording, Scope, args, scope};
-use kinetoscope_core::diagnostics::Code;
-use kinetoscope_core::table::events::Row;
-use kinetoscope_core::table::fields::Value;
-use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::events::Row;
+use kinetoscope_core::trace::table::fields::Value;
+use kinetoscope_core::trace::table::layout::Place;
 use recorder::{alone, row, rows};
 use std::collections::VecDeque;
 use std::future::Future;

@@ -4,8 +4,8 @@ mod recorder;
 
 use kinetoscope::spans::{is_recording, record_function};
 use kinetoscope::{Activity, Profiler, RecordError, Recording, async_scope, instant, scope};
-use kinetoscope_core::table::fields::Value;
-use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::trace::table::fields::Value;
+use kinetoscope_core::trace::table::layout::Place;
 use recorder::{alone, check, row, rows};
 use std::thread;
 use std::time::Duration;

@@ -12,7 +12,7 @@ use kinetoscope::spans::operator;
 use kinetoscope::steps;
 use kinetoscope::{Activity, Profiler, supported_activities};
 use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::table::layout::{Key, Place};
+use kinetoscope_core::trace::table::layout::{Key, Place};
 use recorder::{alone, check, row, rows, thread_id};
 use serde_json::{Value, json};
 use std::collections::HashSet;

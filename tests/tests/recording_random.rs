@@ -6,8 +6,8 @@
 mod recorder;
 
 use kinetoscope::{Profiler, ProfilerBuilder};
-use kinetoscope_core::table::layout::Place;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::layout::Place;
 use kinetoscope_tests::ktrace::{self, Recording};
 use kinetoscope_tests::programs::{Random, judge, run, use_clock_of};
 use recorder::alone;

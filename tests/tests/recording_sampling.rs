@@ -4,9 +4,9 @@
 mod recorder;
 
 use kinetoscope::{Profiler, Recording, name_thread, scope};
-use kinetoscope_core::table::events::Row;
-use kinetoscope_core::table::layout::{Key, Place};
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::events::Row;
+use kinetoscope_core::trace::table::layout::{Key, Place};
 use recorder::{alone, check, row};
 use std::hint::black_box;
 use std::time::{Duration, Instant};

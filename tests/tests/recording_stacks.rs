@@ -3,7 +3,7 @@
 mod recorder;
 
 use kinetoscope::files::open;
-use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::trace::table::layout::Place;
 use recorder::rows;
 use std::path::Path;
 use std::process::Command;

@@ -3,8 +3,8 @@
 mod recorder;
 
 use kinetoscope::{FlightRecorder, Profiler, Recording, name_thread, scope};
-use kinetoscope_core::table::layout::Key;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::layout::Key;
 use kinetoscope_stream::block::{self, BlockKind};
 use kinetoscope_stream::record::{Tag, Word};
 use recorder::{alone, check, row, thread_id};

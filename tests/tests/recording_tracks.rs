@@ -3,11 +3,11 @@
 mod recorder;
 
 use kinetoscope::{DeviceClock, FlightRecorder, Profiler, Recording, Track, now_ns, scope};
-use kinetoscope_core::diagnostics::Code;
-use kinetoscope_core::table::events::Row;
-use kinetoscope_core::table::fields::Value;
-use kinetoscope_core::table::layout::{Key, Place};
+use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::events::Row;
+use kinetoscope_core::trace::table::fields::Value;
+use kinetoscope_core::trace::table::layout::{Key, Place};
 use kinetoscope_stream::block::{self, BlockKind};
 use kinetoscope_stream::record::{Tag, Word, key};
 use recorder::{alone, check, check_with, row, rows};

@@ -3,7 +3,7 @@
 mod recorder;
 
 use kinetoscope::{Profiler, Recording, function_scope, instant, operator, record_function, scope};
-use kinetoscope_core::diagnostics::Code;
+use kinetoscope_core::base::diagnostics::Code;
 use recorder::{alone, check, chrome, rows};
 use serde_json::{Value, json};
 use std::borrow::Cow;

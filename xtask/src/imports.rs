@@ -9,23 +9,38 @@ mod typescript;
 use crate::shell::{Failure, root, sources_of};
 use crate::tally::Tally;
 use graph::{Graph, cycle, module_of, upward};
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The modules of a folder by layer, lowest first.
 type Layers = &'static [&'static [&'static str]];
 
 /// Folders whose imports form no cycle. Where layers are listed, a module imports only modules of lower layers.
-const RUST: [(&str, Layers); 11] = [
+const RUST: [(&str, Layers); 15] = [
     ("core/stream/src", &[&["activity", "block", "record"], &["records"], &["ring"], &["lib"]]),
     (
         "core/src",
+        &[
+            &["base"],
+            &["trace"],
+            &["analysis"],
+            &["outline"],
+            &["runs"],
+            &["output"],
+            &["queries"],
+            &["internals", "lib"],
+        ],
+    ),
+    (
+        "core/src/base",
         &[
             &["varints", "words"],
             &[
                 "demangle",
                 "diagnostics",
                 "error",
+                "escape",
                 "handle",
                 "index",
                 "join",
@@ -36,23 +51,19 @@ const RUST: [(&str, Layers); 11] = [
                 "units",
             ],
             &["names", "rows"],
+            &["page"],
+        ],
+    ),
+    (
+        "core/src/trace",
+        &[
             &["table"],
             &["dialect", "read", "tree"],
             &["kernel_rules", "samples", "versions"],
             &["pair"],
             &["link"],
             &["execution"],
-            &["trace"],
-            &["analysis", "records"],
-            &["outline"],
-            &["ranks"],
-            &["compare"],
-            &["budget"],
-            &["history"],
-            &["report", "write"],
-            &["schema"],
-            &["queries"],
-            &["internals", "lib"],
+            &["records"],
         ],
     ),
     (
@@ -66,6 +77,8 @@ const RUST: [(&str, Layers); 11] = [
             &["overview"],
         ],
     ),
+    ("core/src/runs", &[&["ranks"], &["compare"], &["budget"], &["history"]]),
+    ("core/src/output", &[&["report", "write"]]),
     (
         "native/src",
         &[
@@ -90,6 +103,7 @@ const RUST: [(&str, Layers); 11] = [
             &["failure", "terminal"],
             &["print", "progress", "random"],
             &["args"],
+            &["named_files"],
             &["destinations"],
             &["answer", "view"],
             &["audit", "outline", "trend"],
@@ -134,7 +148,20 @@ const TYPESCRIPT: [(&str, Layers); 2] = [
             &["main"],
         ],
     ),
-    ("wasm/js/src", &[]),
+    (
+        "wasm/js/src",
+        &[
+            &["generated"],
+            &["base"],
+            &["engine"],
+            &["parse-worker"],
+            &["options"],
+            &["reading"],
+            &["client"],
+            &["worker"],
+            &["entry"],
+        ],
+    ),
 ];
 
 /// The crates of this repository that a crate may name, by the folder of its sources.
@@ -144,7 +171,7 @@ const CRATES: [(&str, &[&str]); 9] = [
     ("native/src", &["kinetoscope_stream", "kinetoscope_core", "kinetoscope_macros", "kinetoscope"]),
     ("native/macros/src", &[]),
     ("native/cli/src", &["kinetoscope_core", "kinetoscope", "kinetoscope_tables"]),
-    ("native/tables/src", &["kinetoscope_core"]),
+    ("native/tables/src", &["kinetoscope_core", "kinetoscope"]),
     ("wasm/src", &["kinetoscope_core"]),
     ("xtask/src", &[]),
     ("tests", &["kinetoscope_stream", "kinetoscope_core", "kinetoscope", "kinetoscope_tests"]),
@@ -156,8 +183,9 @@ const WITHOUT_STD: [&str; 2] = ["core/stream/src", "core/src"];
 /// Checks every source file.
 pub(crate) fn check() -> Result<Tally, Failure> {
     let mut faults = Vec::new();
+    let mut crates = Crates::default();
     for (folder, layers) in RUST {
-        faults.extend(structure(folder, &rust::graph(&root().join(folder))?, layers)?);
+        faults.extend(structure(folder, &crates.graph_of(folder)?, layers)?);
     }
     for (folder, layers) in TYPESCRIPT {
         faults.extend(structure(folder, &typescript::graph(&root().join(folder))?, layers)?);
@@ -169,6 +197,30 @@ pub(crate) fn check() -> Result<Tally, Failure> {
         }
     }
     if faults.is_empty() { Ok(Tally::PASSED) } else { Err(faults.join("\n")) }
+}
+
+/// The imports of each Rust crate whose sources were read.
+#[derive(Default)]
+struct Crates(BTreeMap<PathBuf, Graph>);
+
+impl Crates {
+    /// The imports between the files of a folder of a crate. Their paths begin at the root of the crate.
+    fn graph_of(&mut self, folder: &str) -> Result<Graph, Failure> {
+        let (before, inside) = folder.split_once("/src/").unwrap_or((folder.trim_end_matches("/src"), ""));
+        let sources = root().join(before).join("src");
+        if !self.0.contains_key(&sources) {
+            self.0.insert(sources.clone(), rust::graph(&sources)?);
+        }
+        let complete = &self.0[&sources];
+        Ok(if inside.is_empty() { complete.clone() } else { within(complete, inside) })
+    }
+}
+
+/// Returns the files of a folder and what they import from it.
+fn within(graph: &Graph, folder: &str) -> Graph {
+    let inside = |file: &String| Some(file.strip_prefix(folder)?.strip_prefix('/')?.to_owned());
+    let files = graph.iter().filter_map(|(file, imports)| Some((inside(file)?, imports)));
+    files.map(|(file, imports)| (file, imports.iter().filter_map(inside).collect())).collect()
 }
 
 /// Returns the faults in the imports between the files of a folder.
@@ -208,4 +260,24 @@ fn crate_faults(folder: &str, allowed: &[&str], path: &Path, text: &str) -> Vec<
         }
     }
     faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_has_its_files_and_what_they_import_from_it() {
+        let imports = |files: &[&str]| files.iter().map(|file| (*file).to_owned()).collect();
+        let graph = Graph::from([
+            ("lib.rs".to_owned(), imports(&["runs.rs"])),
+            ("runs.rs".to_owned(), imports(&[])),
+            ("runs/ranks.rs".to_owned(), imports(&["runs/compare.rs", "base/time.rs", "runs.rs"])),
+            ("runs/compare.rs".to_owned(), imports(&[])),
+        ]);
+        let expected =
+            [("compare.rs".to_owned(), imports(&[])), ("ranks.rs".to_owned(), imports(&["compare.rs"]))];
+        assert_eq!(within(&graph, "runs"), Graph::from(expected));
+        assert_eq!(upward(&within(&graph, "runs"), &[&["ranks"], &["compare"]]).len(), 1);
+    }
 }

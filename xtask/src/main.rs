@@ -7,6 +7,8 @@ mod browser;
 mod cost;
 mod cudarc;
 mod cupti;
+mod dependencies;
+mod dimensions;
 mod examples;
 mod features;
 mod fuzz;

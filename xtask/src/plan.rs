@@ -5,8 +5,9 @@ use crate::schedule::{Load, Step};
 use crate::shell::Failure;
 use crate::tally::Tally;
 use crate::{
-    api, book, browser, cost, cudarc, cupti, examples, features, fuzz, imports, msrv, native, npm, package,
-    page, perfetto, release, rust_tests, silent, sql, steps, targets, toolchain, tools, words,
+    api, book, browser, cost, cudarc, cupti, dependencies, dimensions, examples, features, fuzz, imports,
+    msrv, native, npm, package, page, perfetto, release, rust_tests, silent, sql, steps, targets, toolchain,
+    tools, words,
 };
 
 type Run = fn() -> Result<Tally, Failure>;
@@ -42,7 +43,7 @@ pub(crate) const TEST: [Step; 22] = [
 ];
 
 /// The steps of `cargo xtask test slow`: checks that take longer.
-pub(crate) const SLOW: [Step; 23] = [
+pub(crate) const SLOW: [Step; 26] = [
     step("readme", Load::Shares, &[], native::first_command),
     step("book", Load::Shares, &[], book::build),
     step("cupti", Load::Debug, &[], cupti::test),
@@ -66,6 +67,9 @@ pub(crate) const SLOW: [Step; 23] = [
     step("release", Load::Shares, &[], release::rehearse),
     step("test-page-file", Load::Alone, &[], page::test_from_a_file),
     step("speed", Load::Alone, &[], page::test_speed),
+    step("dimensions", Load::Alone, &[], dimensions::check),
+    step("mutants", Load::Alone, &[], dimensions::mutants),
+    step("dependencies", Load::Shares, &[], dependencies::check),
 ];
 
 /// Returns the step of this name.

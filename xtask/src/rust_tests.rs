@@ -17,8 +17,11 @@ use std::time::{Duration, Instant};
 /// replace the running program.
 pub(crate) const WORKSPACE: [&str; 3] = ["--workspace", "--exclude", "xtask"];
 
-/// Test binaries that take longest; they start first.
-const LONGEST: [&str; 6] = ["timeline", "torch_goldens", "corpus", "properties", "fixtures", "cuda"];
+/// The test binary that takes longest. Its tests run on all threads, before the others.
+const ENGINE: &str = "engine";
+
+/// The test binary that takes longest of the others; it starts first.
+const LONGEST: &str = "cuda";
 
 /// Test binaries that measure latencies. They run after the others, one at a time.
 const TIMED: [&str; 4] = ["recording_crash", "recording_files", "recording_flight", "recording_order"];
@@ -30,8 +33,8 @@ const LEAST: usize = 250;
 /// has the same inputs.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
-/// Test binaries with random inputs.
-const RANDOM: [&str; 5] = ["properties", "records", "redact", "sums", "timeline"];
+/// Tests of the engine with random inputs.
+const RANDOM: [&str; 5] = ["properties::", "records::", "redact::", "sums::", "timeline::"];
 
 /// A test binary.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,21 +55,27 @@ pub(crate) fn build() -> Result<Tally, Failure> {
 pub(crate) fn test() -> Result<Tally, Failure> {
     let mut binaries = binaries(&[])?;
     binaries.extend(listed(&mut cargo(&["test", "-p", "xtask", "--no-run", "--quiet"]))?);
-    let rank = |name: &str| LONGEST.iter().position(|long| *long == name).unwrap_or(LONGEST.len());
-    binaries.sort_by_key(|binary| (rank(&binary.name), binary.name.clone()));
+    binaries.sort_by_key(|binary| (binary.name != LONGEST, binary.name.clone()));
+    let (engine, others): (Vec<_>, Vec<_>) = binaries.into_iter().partition(|binary| binary.name == ENGINE);
     let (timed, others): (Vec<_>, Vec<_>) =
-        binaries.into_iter().partition(|binary| TIMED.contains(&binary.name.as_str()));
+        others.into_iter().partition(|binary| TIMED.contains(&binary.name.as_str()));
     let cores = thread::available_parallelism().map_or(2, usize::from);
-    let mut sum = run_all(others, cores)?;
-    sum.add(run_all(timed, 1)?);
+    let mut sum = run_all(engine, 1, cores)?;
+    sum.add(run_all(others, cores, 1)?);
+    sum.add(run_all(timed, 1, 1)?);
     if sum.passed + sum.skipped < LEAST { Err(format!("fewer than {LEAST} tests: {sum}")) } else { Ok(sum) }
 }
 
-/// Runs one test file with an environment variable set.
-pub(crate) fn test_one(name: &str, variable: &str, value: impl AsRef<OsStr>) -> Result<Tally, Failure> {
+/// Runs the tests of a binary that one of the filters selects, all if there is none, with an environment variable set.
+pub(crate) fn test_one(
+    name: &str,
+    filters: &[&str],
+    variable: &str,
+    value: impl AsRef<OsStr>,
+) -> Result<Tally, Failure> {
     let mut sum = Tally::default();
     for binary in binaries(&["--test", name])? {
-        sum.add(report(&binary, command(&binary).env(variable, &value).output())?);
+        sum.add(report(&binary, command(&binary).args(filters).env(variable, &value).output())?);
     }
     Ok(sum)
 }
@@ -75,11 +84,7 @@ pub(crate) fn test_one(name: &str, variable: &str, value: impl AsRef<OsStr>) -> 
 pub(crate) fn fresh() -> Result<Tally, Failure> {
     let seed = seed::fresh()?.to_string();
     println!("{SEED}={seed}");
-    let mut sum = Tally::default();
-    for name in RANDOM {
-        sum.add(test_one(name, SEED, &seed)?);
-    }
-    Ok(sum)
+    test_one(ENGINE, &RANDOM, SEED, &seed)
 }
 
 /// Runs 10,000 random programs of the recorder with a fresh seed.
@@ -142,8 +147,8 @@ fn print_errors(output: &[u8]) {
     }
 }
 
-/// Runs the binaries, `at_once` at a time, with one test thread each.
-fn run_all(binaries: Vec<Binary>, at_once: usize) -> Result<Tally, Failure> {
+/// Runs the binaries, `at_once` at a time, with `threads` test threads each.
+fn run_all(binaries: Vec<Binary>, at_once: usize, threads: usize) -> Result<Tally, Failure> {
     let left = Mutex::new(binaries.into_iter());
     let sum = Mutex::new(Ok(Tally::default()));
     let next = || left.lock().ok()?.next();
@@ -152,7 +157,7 @@ fn run_all(binaries: Vec<Binary>, at_once: usize) -> Result<Tally, Failure> {
             scope.spawn(|| {
                 while let Some(binary) = next() {
                     let start = Instant::now();
-                    let output = command(&binary).env("RUST_TEST_THREADS", "1").output();
+                    let output = command(&binary).env("RUST_TEST_THREADS", threads.to_string()).output();
                     let Ok(mut sum) = sum.lock() else { return };
                     let tally = report(&binary, output);
                     note(&binary, start.elapsed());

@@ -65,7 +65,7 @@ pub(crate) fn engines() -> Result<Tally, Failure> {
     run(Command::new(&python)
         .arg(folder.join("spark.py"))
         .arg(&command)
-        .env("PYTHONPATH", root().join("spark")))?;
+        .env("PYTHONPATH", root().join("native/tables/spark")))?;
     sum.add(Tally::PASSED);
     Ok(sum)
 }

@@ -1,5 +1,6 @@
 //! Steps of one or two commands.
 
+use crate::dependencies;
 use crate::rust_tests::{self, WORKSPACE};
 use crate::shell::{Failure, cargo, root, run, target};
 use crate::tally::{Tally, skip};
@@ -41,7 +42,9 @@ pub(crate) fn locks() -> Result<Tally, Failure> {
 
 pub(crate) fn lints() -> Result<Tally, Failure> {
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
-    Ok(Tally::PASSED)
+    let mut sum = Tally::PASSED;
+    sum.add(dependencies::rules()?);
+    Ok(sum)
 }
 
 /// Checks the library with none of its features, and with the recorder alone.

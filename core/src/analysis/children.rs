@@ -1,6 +1,6 @@
 //! Lists of children, computed from the parent of each node of a forest.
 
-use crate::handle::Handle;
+use crate::base::handle::Handle;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -61,6 +61,18 @@ impl<H: Handle> Children<H> {
         order
     }
 
+    /// Visits every node before and after everything below it, depth first.
+    pub(crate) fn walk(&self, mut visit: impl FnMut(H, bool)) {
+        let mut open: Vec<(H, bool)> = self.roots.iter().rev().map(|&node| (node, true)).collect();
+        while let Some((node, enters)) = open.pop() {
+            visit(node, enters);
+            if enters {
+                open.push((node, false));
+                open.extend(self.of(node).iter().rev().map(|&node| (node, true)));
+            }
+        }
+    }
+
     /// Returns every node in breadth-first order.
     pub fn breadth_first(&self) -> Vec<H> {
         let mut order = self.roots.clone();
@@ -87,7 +99,7 @@ impl<H: Handle> Children<H> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::handle::handle;
+    use crate::base::handle::handle;
 
     handle! {
         struct Leaf;

@@ -1,8 +1,10 @@
 //! Sets of times, as sorted disjoint half-open intervals in ns.
 
-use crate::order::sort_by_key;
+use crate::base::order::sort_by_key;
 use alloc::borrow::Cow;
+use alloc::vec;
 use alloc::vec::Vec;
+use core::array;
 
 /// A half-open interval `start..end`.
 pub(crate) type Interval = (i64, i64);
@@ -141,36 +143,94 @@ pub(crate) struct Lengths<const N: usize> {
 
 /// Measures sets within a window, in one pass over all of them.
 pub(crate) fn lengths<const N: usize>(sets: &[&Intervals; N], window: Interval) -> Lengths<N> {
-    let mut lengths = Lengths { all: [0; N], added: [0; N], alone: [0; N] };
-    let mut ended = sets.map(|set| set.0.partition_point(|interval| interval.1 <= window.0));
-    let mut at = window.0;
-    while at < window.1 {
-        let mut until = window.1;
-        let mut has = [false; N];
-        for ((set, ended), has) in sets.iter().zip(&mut ended).zip(&mut has) {
-            *ended += usize::from(set.0.get(*ended).is_some_and(|interval| interval.1 <= at));
-            let Some(&(start, end)) = set.0.get(*ended) else { continue };
-            *has = start <= at;
-            until = until.min(if *has { end } else { start });
-        }
-        let (length, count) = (until - at, has.iter().filter(|&&has| has).count());
-        let mut is_first = true;
-        for set in (0..N).filter(|&set| has[set]) {
-            lengths.all[set] += length;
-            lengths.added[set] += if is_first { length } else { 0 };
-            lengths.alone[set] += if count == 1 { length } else { 0 };
-            is_first = false;
-        }
-        at = until;
+    let mut sweep = Sweep::new(sets, window.0);
+    sweep.to(window.1);
+    sweep.lengths
+}
+
+/// Measures sets within each of several windows, which can overlap, in one pass over all of them.
+pub(crate) fn lengths_in<const N: usize>(sets: &[&Intervals; N], windows: &[Interval]) -> Vec<Lengths<N>> {
+    let mut lengths = vec![Lengths::default(); windows.len()];
+    let mut bounds: Vec<(i64, usize)> = Vec::with_capacity(2 * windows.len());
+    for (at, &(start, end)) in windows.iter().enumerate().filter(|(_, window)| window.0 < window.1) {
+        bounds.extend([(start, 2 * at), (end, 2 * at + 1)]);
+    }
+    sort_by_key(&mut bounds, |&(time, bound)| (time, bound as i64));
+    let Some(&(first, _)) = bounds.first() else { return lengths };
+    let mut sweep = Sweep::new(sets, first);
+    for (time, bound) in bounds {
+        sweep.to(time);
+        let window = &mut lengths[bound / 2];
+        // At the start of a window it has the lengths before, at its end those in it.
+        *window = if bound % 2 == 0 { sweep.lengths } else { sweep.lengths.since(window) };
     }
     lengths
+}
+
+/// Measures sets while time passes.
+struct Sweep<'s, const N: usize> {
+    sets: &'s [&'s Intervals; N],
+    /// The number of intervals of each set that have ended.
+    ended: [usize; N],
+    at: i64,
+    lengths: Lengths<N>,
+}
+
+impl<'s, const N: usize> Sweep<'s, N> {
+    fn new(sets: &'s [&'s Intervals; N], at: i64) -> Self {
+        let ended = sets.map(|set| set.0.partition_point(|interval| interval.1 <= at));
+        Sweep { sets, ended, at, lengths: Lengths::default() }
+    }
+
+    fn to(&mut self, end: i64) {
+        while self.at < end {
+            let mut until = end;
+            let mut has = [false; N];
+            for ((set, ended), has) in self.sets.iter().zip(&mut self.ended).zip(&mut has) {
+                *ended += usize::from(set.0.get(*ended).is_some_and(|interval| interval.1 <= self.at));
+                let Some(&(start, end)) = set.0.get(*ended) else { continue };
+                *has = start <= self.at;
+                until = until.min(if *has { end } else { start });
+            }
+            self.lengths.add(&has, until - self.at);
+            self.at = until;
+        }
+    }
+}
+
+impl<const N: usize> Lengths<N> {
+    /// Adds a period in which some of the sets are.
+    fn add(&mut self, has: &[bool; N], length: i64) {
+        let count = has.iter().filter(|&&has| has).count();
+        let mut is_first = true;
+        for set in (0..N).filter(|&set| has[set]) {
+            self.all[set] += length;
+            self.added[set] += if is_first { length } else { 0 };
+            self.alone[set] += if count == 1 { length } else { 0 };
+            is_first = false;
+        }
+    }
+
+    fn since(&self, before: &Lengths<N>) -> Lengths<N> {
+        let difference = |now: &[i64; N], before: &[i64; N]| array::from_fn(|set| now[set] - before[set]);
+        Lengths {
+            all: difference(&self.all, &before.all),
+            added: difference(&self.added, &before.added),
+            alone: difference(&self.alone, &before.alone),
+        }
+    }
+}
+
+impl<const N: usize> Default for Lengths<N> {
+    fn default() -> Self {
+        Lengths { all: [0; N], added: [0; N], alone: [0; N] }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
-    use alloc::vec;
+    use crate::base::random::Random;
 
     /// Returns 0..32 ns as one bit for each ns: the reference implementation.
     fn bits(intervals: &[Interval]) -> u32 {
@@ -208,6 +268,9 @@ mod tests {
                 alone: counted([bits(&a) & !bits(&b), bits(&b) & !bits(&a)]),
             };
             assert_eq!(lengths(&[&x, &y], (4, 20)), expected);
+            let windows = [(4, 20), (0, 7), (6, 6), (9, 3), (5, 30), (4, 20)];
+            let alone = windows.map(|window| lengths(&[&x, &y], window));
+            assert_eq!(lengths_in(&[&x, &y], &windows), alone);
             let empty = Intervals::default();
             let all = Intervals::union_of_all([&x, &empty, &y].into_iter());
             assert_eq!(bits(all.as_slice()), bits(&a) | bits(&b));

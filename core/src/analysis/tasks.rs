@@ -7,13 +7,13 @@ pub mod task_rows;
 pub mod waits;
 
 use super::intervals::{Interval, Intervals};
-use crate::index::{Index, Keyed};
-use crate::order::sort_by_key;
-use crate::table::events::{Row, Table};
-use crate::table::layout::{Key, Place};
-use crate::time;
+use crate::base::index::{Index, Keyed};
+use crate::base::order::sort_by_key;
+use crate::base::time;
 use crate::trace::Trace;
-use crate::tree::Position;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::layout::{Key, Place};
+use crate::trace::tree::Position;
 use alloc::vec::Vec;
 
 /// The category of flows between polls.

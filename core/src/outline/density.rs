@@ -7,7 +7,7 @@
 //! Invariant: the density depends on the events only, not on their order and not on how they were divided before densities were added
 //! up. More events never make parts shorter, and the bits and sums of longer parts follow from those of shorter ones.
 
-use crate::varints::{Reader, Writer};
+use crate::base::varints::{Reader, Writer};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -258,7 +258,7 @@ impl Density {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::base::random::Random;
 
     /// Events in groups that are far from each other.
     fn events(random: &mut Random, count: u64) -> Vec<(i64, i64)> {

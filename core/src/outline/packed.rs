@@ -3,10 +3,10 @@
 use super::density::Density;
 use super::total::Total;
 use super::{OfTrack, Outline, Part};
-use crate::diagnostics::Diagnostics;
-use crate::names::{NameId, Names};
-use crate::table::tracks::Track;
-use crate::varints::{Reader, Writer};
+use crate::base::diagnostics::Diagnostics;
+use crate::base::names::{NameId, Names};
+use crate::base::varints::{Reader, Writer};
+use crate::trace::table::tracks::Track;
 use alloc::vec::Vec;
 
 impl Part {
@@ -134,7 +134,7 @@ impl Total {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::limits::Limits;
+    use crate::trace::read::limits::Limits;
     use alloc::format;
     use alloc::string::String;
 

@@ -3,17 +3,18 @@
 use super::Outline;
 use super::total::{Total, is_common};
 use crate::analysis::timeline::lane_names::{LABEL, PROCESS};
-use crate::diagnostics::Diagnostics;
-use crate::names::NameId;
-use crate::read::limits::Limits;
-use crate::read::segment::Segment;
-use crate::samples::edit;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
-use crate::table::tracks::Track;
-use crate::time;
+use crate::base::diagnostics::Diagnostics;
+use crate::base::names::NameId;
+use crate::base::time;
 use crate::trace::START_MARKER;
+use crate::trace::read::limits::Limits;
+use crate::trace::read::segment::Segment;
+use crate::trace::samples::edit;
+use crate::trace::samples::lines::Lines;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::layout::Key;
+use crate::trace::table::tracks::Track;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -47,7 +48,12 @@ impl Outline {
         let mut ids = Ids { table, known: vec![None; table.names.len()] };
         let mut tracks: Vec<Option<usize>> = vec![None; table.tracks.all().len()];
         let marker = table.names.find(START_MARKER);
+        let lines = Lines::of(table);
         for row in table.rows() {
+            if lines.has(row) {
+                outline.add_line(&lines, row);
+                continue;
+            }
             let total = Total::of(table, row);
             outline.all.add(&total);
             outline.has_common |= is_common(table, row);
@@ -73,8 +79,15 @@ impl Outline {
                 outline.marked = Some(table.ts(row));
             }
         }
-        outline.samples = edit::start_of(table);
+        outline.add_samples(edit::start_of(table));
         outline
+    }
+
+    /// Adds a line that has samples of every window.
+    fn add_line(&mut self, lines: &Lines<'_>, row: Row) {
+        self.lines += 1;
+        self.has_common = true;
+        self.add_samples(lines.members(row).filter_map(|member| edit::start_of_member(&member)));
     }
 
     /// Takes the name of a process or thread, or the label of a device, from a metadata event.

@@ -1,11 +1,12 @@
 //! Reading an outline.
 
 use super::{Block, Outline, Part, Times};
-use crate::diagnostics::Diagnostics;
-use crate::error::Error;
-use crate::read::limits::Limits;
-use crate::table::metadata::Source;
+use crate::base::diagnostics::Diagnostics;
+use crate::base::error::Error;
 use crate::trace::TextReader;
+use crate::trace::read::limits::Limits;
+use crate::trace::samples::lines;
+use crate::trace::table::metadata::Source;
 use alloc::string::ToString;
 use core::mem::take;
 use core::ops::Range;
@@ -69,8 +70,8 @@ impl OutlineReader {
     /// Takes a part without its text, if the reader is where its first event begins. Returns whether it did; if not, the text must be
     /// passed.
     pub fn splice(&mut self, part: &Part) -> bool {
-        let (bytes, events) = (part.range.len() as u64, part.outline.events() as usize);
-        let passes = self.text.pass_over(bytes, events, &part.diagnostics);
+        let (bytes, rows) = (part.range.len() as u64, part.outline.elements());
+        let passes = self.text.pass_over(bytes, rows, &part.diagnostics);
         if passes {
             self.add_block(part);
         }
@@ -81,7 +82,7 @@ impl OutlineReader {
         let range = self.offset..self.offset + part.range.len() as u64;
         self.offset = range.end;
         self.outline.append(&part.outline);
-        let (events, time) = (part.outline.events() as usize, part.outline.times());
+        let (events, time) = (part.outline.elements(), part.outline.times());
         self.outline.blocks.push(Block { range, events, time, before: take(&mut self.between) });
     }
 
@@ -93,7 +94,7 @@ impl OutlineReader {
         if !self.text.table().is_empty() {
             let outline = Outline::of(self.text.table());
             self.outline.append(&outline);
-            self.between.0 += outline.events() as usize;
+            self.between.0 += outline.elements();
             self.between.1.add(outline.times());
             self.text.clear_events();
         }
@@ -106,11 +107,12 @@ impl OutlineReader {
     /// As [`TextReader::finish`], and [`Error::Unfit`] if the input is not a Chrome trace.
     pub fn finish(self) -> Result<(Outline, Diagnostics), Error> {
         let OutlineReader { text, mut outline, .. } = self;
-        let (table, diagnostics) = text.finish()?;
+        let (table, mut diagnostics) = text.finish()?;
         if table.metadata.source != Source::Chrome {
             return Err(unfit());
         }
         outline.append(&Outline::of(&table));
+        lines::are_no_events(&mut diagnostics, outline.lines);
         Ok((outline, diagnostics))
     }
 }

@@ -1,11 +1,11 @@
 //! The rows of an outline.
 
 use super::{Outline, Total};
-use crate::index::Keyed;
-use crate::names::NameId;
-use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows};
-use crate::words::words;
+use crate::base::index::Keyed;
+use crate::base::names::NameId;
+use crate::base::order::{descending, sort_by_key};
+use crate::base::rows::{Cell, Column, Rows};
+use crate::base::words::words;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;

@@ -1,11 +1,11 @@
 //! Sums over events.
 
 use super::joined;
-use crate::index::Index;
-use crate::names::NameId;
-use crate::samples::is_profile;
-use crate::table::events::{Row, Table};
-use crate::time;
+use crate::base::index::Index;
+use crate::base::names::NameId;
+use crate::base::time;
+use crate::trace::samples::is_profile;
+use crate::trace::table::events::{Row, Table};
 use alloc::vec::Vec;
 
 /// Whether an event has no place in time: metadata, and events without a time.

@@ -3,8 +3,8 @@
 use super::Outline;
 use crate::analysis::timeline::lane_names::{LABEL, PROCESS, process_name, thread_name};
 use crate::analysis::timeline::tracks::TrackKind;
-use crate::rows::{Cell, Column, Rows};
-use crate::table::tracks::{Track, plain};
+use crate::base::rows::{Cell, Column, Rows};
+use crate::trace::table::tracks::{Track, plain};
 use alloc::string::String;
 use alloc::vec;
 

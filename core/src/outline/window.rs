@@ -2,10 +2,10 @@
 
 use super::total::is_common;
 use super::{Block, Outline};
-use crate::diagnostics::{Code, Diagnostics};
-use crate::error::Error;
-use crate::read::limits::Limits;
-use crate::table::events::{Row, Table};
+use crate::base::diagnostics::{Code, Diagnostics};
+use crate::base::error::Error;
+use crate::trace::read::limits::Limits;
+use crate::trace::table::events::{Row, Table};
 use crate::trace::{TextReader, Trace};
 use alloc::vec::Vec;
 use core::ops::Range;

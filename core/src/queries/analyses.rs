@@ -39,12 +39,12 @@ use crate::analysis::torch::function_events::FunctionEvents;
 use crate::analysis::torch::node_rows::node_rows;
 use crate::analysis::torch::patterns::{self as known, pattern_rows, rules::NamePattern};
 use crate::analysis::torch::stacks::stack_rows;
-use crate::error::Error;
-use crate::report::torch_table::{Recorded, render, select};
-use crate::rows::Rows;
+use crate::base::error::Error;
+use crate::base::page::Page;
+use crate::base::rows::Rows;
+use crate::output::report::torch_table::{self, Recorded, select};
 use crate::trace::Trace;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 fn averages(trace: &Trace, options: &OpsOptions) -> (Vec<Average>, Recorded) {
@@ -65,9 +65,9 @@ pub fn ops(trace: &Trace, options: &OpsOptions) -> Rows {
 }
 
 /// Returns the operators as PyTorch's table.
-pub fn ops_table(trace: &Trace, options: &OpsOptions) -> String {
+pub fn ops_table(trace: &Trace, options: &OpsOptions) -> Page {
     let (groups, recorded) = averages(trace, options);
-    render(&groups, recorded, &options.table)
+    torch_table::page(&groups, recorded, &options.table)
 }
 
 /// Returns kernels, memcpys and memsets, or groups of them, ordered by time.
@@ -182,7 +182,7 @@ pub fn patterns(trace: &Trace, options: &PatternsOptions, compile: Compile) -> R
 ///
 /// # Errors
 /// Returns [`Error::BadOption`] if the regular expression is malformed.
-pub fn patterns_report(trace: &Trace, options: &PatternsOptions, compile: Compile) -> Result<String, Error> {
+pub fn patterns_report(trace: &Trace, options: &PatternsOptions, compile: Compile) -> Result<Page, Error> {
     Ok(match &named_pattern(options, compile)? {
         Some(named) => known::report(trace, &[named]),
         None => known::report(trace, known::REPORTED),

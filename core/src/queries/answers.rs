@@ -25,17 +25,16 @@ use crate::analysis::torch::averages::GroupBy;
 use crate::analysis::torch::{
     average_rows, coverage, evaluation, event_rows, event_tree_rows, node_rows, patterns, stacks,
 };
-use crate::error::Error;
-use crate::ranks::columns;
-use crate::ranks::report::RanksOptions;
-use crate::report::summary_text;
-use crate::rows::Rows;
-use crate::table::category::Category;
+use crate::base::error::Error;
+use crate::base::page::Page;
+use crate::base::rows::Rows;
+use crate::base::words::help;
+use crate::output::report::summary_text;
+use crate::runs::ranks::columns;
+use crate::runs::ranks::report::RanksOptions;
 use crate::trace::Trace;
-use crate::words::help;
+use crate::trace::table::category::Category;
 use alloc::format;
-use alloc::string::String;
-use core::fmt::Write;
 
 /// The query `summary`.
 pub const SUMMARY: Query = Query {
@@ -472,7 +471,7 @@ pub(super) const QUERIES: &[Query] = &[
 ];
 
 /// Returns an answer that is a page of text instead of rows.
-fn page(text: String) -> Answer {
+fn page(text: Page) -> Answer {
     Answer { text: Some(text), ..Rows::default().into() }
 }
 
@@ -529,10 +528,12 @@ fn info(trace: &Trace, request: Request<'_>) -> Answer {
     if !request.for_reading {
         return rows.into();
     }
-    let mut text = rows.transposed().to_text();
+    let mut text = Page::default();
+    text.table(&rows.transposed());
     let metadata = info::metadata(trace);
     if !metadata.rows.is_empty() {
-        let _ = write!(text, "\n{}", metadata.to_text());
+        text.blank();
+        text.table(&metadata);
     }
     page(text)
 }

@@ -4,11 +4,11 @@ use super::answer_options::ROW_LIMIT;
 use super::entry::Input::KernelRules;
 use super::entry::{Answer, Query, Request, examples};
 use super::options::{Fallback, Opt, Options, Takes, Typed};
-use crate::compare::{Comparison, DiffOptions, columns, tree};
-use crate::error::Error;
-use crate::rows::Rows;
+use crate::base::error::Error;
+use crate::base::rows::Rows;
+use crate::base::words::help;
+use crate::runs::compare::{Comparison, DiffOptions, columns, tree};
 use crate::trace::Trace;
-use crate::words::help;
 
 impl Typed for DiffOptions {
     const DECLARED: &'static [Opt] = &[ROW_LIMIT];

@@ -4,9 +4,10 @@ use super::options::{Opt, Options, Typed};
 use super::writing::Writing;
 use crate::analysis::device::steps::steps;
 use crate::analysis::overview::fitness::{Fitness, Question, fitness};
-use crate::error::Error;
-use crate::join::Join;
-use crate::rows::{Column, Rows, Variant};
+use crate::base::error::Error;
+use crate::base::join::Join;
+use crate::base::page::Page;
+use crate::base::rows::{Column, Rows, Variant};
 use crate::trace::Trace;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -87,7 +88,7 @@ pub struct Answer {
     /// The rows; empty if a text replaces them.
     pub rows: Rows,
     /// The text that replaces the table, if the answer is more than its rows.
-    pub text: Option<String>,
+    pub text: Option<Page>,
     /// Whether a check failed.
     pub failed: bool,
     /// Why there are no rows, and what to record to get some.
@@ -103,7 +104,7 @@ impl From<Rows> for Answer {
 impl Answer {
     /// Returns the text that replaces the table, or the rows as a table.
     pub fn to_text(&self) -> String {
-        self.text.clone().unwrap_or_else(|| self.rows.to_text())
+        self.text.as_ref().map_or_else(|| self.rows.to_text(), |page| page.clone().into_string())
     }
 }
 

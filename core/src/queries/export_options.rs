@@ -3,7 +3,7 @@
 use super::answer_options::CALL_SITES;
 use super::options::{Fallback, Opt, Options, Takes, Typed};
 use crate::analysis::torch::stacks::Metric;
-use crate::words::words;
+use crate::base::words::words;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -30,6 +30,28 @@ impl Typed for ChromeOptions {
 
     fn of(given: &Options, _: bool) -> Self {
         ChromeOptions { counters: given.flag(&COUNTERS), critical_path: given.flag(&CRITICAL_PATH) }
+    }
+}
+
+/// Options of `csv`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CsvOptions {
+    /// Write texts exactly as they are, also those that a spreadsheet would run.
+    pub exact: bool,
+}
+
+const EXACT: Opt = Opt::new(
+    "exact",
+    "",
+    Takes::Nothing,
+    "Write texts exactly as they are, also those that a spreadsheet would run",
+);
+
+impl Typed for CsvOptions {
+    const DECLARED: &'static [Opt] = &[EXACT];
+
+    fn of(given: &Options, _: bool) -> Self {
+        CsvOptions { exact: given.flag(&EXACT) }
     }
 }
 

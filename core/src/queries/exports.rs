@@ -3,8 +3,8 @@
 use super::entry::Input::{ExecutionTrace, TorchRules};
 use super::entry::{Export, Kind, Started, examples};
 use super::export_options::{
-    ChromeOptions, FoldedOptions, MemoryTimelineOptions, RedactOptions, ShrinkOptions, SliceOptions,
-    TimelineForm,
+    ChromeOptions, CsvOptions, FoldedOptions, MemoryTimelineOptions, RedactOptions, ShrinkOptions,
+    SliceOptions, TimelineForm,
 };
 use super::options::{Opt, Typed};
 use super::writing::{CompleteText, PIECE, Pieces, TextPieces, Writing};
@@ -13,20 +13,21 @@ use crate::analysis::replay::Replay;
 use crate::analysis::timeline::{call_tree, counters, samples};
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::analysis::torch::stacks;
-use crate::error::Error;
-use crate::table::events::Row;
-use crate::table::metadata::Source;
+use crate::base::error::Error;
+use crate::base::units::counted;
+use crate::base::words::help;
+use crate::output::write::additions::Additions;
+use crate::output::write::chrome::{ChromeWriter, Keep, Rewrite};
+use crate::output::write::csv;
+use crate::output::write::event_list::EventListWriter;
+use crate::output::write::execution_trace::ExecutionTraceWriter;
+use crate::output::write::memory_timeline::MemoryTimeline;
+use crate::output::write::perfetto::PerfettoWriter;
+use crate::output::write::redact::Redact;
+use crate::output::write::select::{Selection, select};
 use crate::trace::Trace;
-use crate::words::help;
-use crate::write::additions::Additions;
-use crate::write::chrome::{ChromeWriter, Keep, Rewrite};
-use crate::write::csv;
-use crate::write::event_list::EventListWriter;
-use crate::write::execution_trace::ExecutionTraceWriter;
-use crate::write::memory_timeline::MemoryTimeline;
-use crate::write::perfetto::PerfettoWriter;
-use crate::write::redact::Redact;
-use crate::write::select::{Selection, select};
+use crate::trace::table::events::Row;
+use crate::trace::table::metadata::Source;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
@@ -115,11 +116,14 @@ pub(super) const EXPORTS: &[Export] = &[
         kind: Kind::Form,
         about: help("CSV with one line for each event"),
         examples: examples(&["run.json -o run.csv", "ranks/ -o csv/"]),
-        options: &[],
+        options: CsvOptions::DECLARED,
         inputs: &[],
         extension: Some("csv"),
         media_type: "text/csv",
-        start: |_, _, _| Ok(Started::Writing(Writing::text(Lines { next: 0 }))),
+        start: |_, given, _| {
+            let CsvOptions { exact } = CsvOptions::of(given, false);
+            Ok(Started::Writing(Writing::text(Lines { next: 0, exact })))
+        },
     },
     Export {
         name: "slice",
@@ -245,7 +249,15 @@ fn redact(trace: &Trace, options: &RedactOptions, salt: &[u8]) -> Result<Started
     if options.salt.as_deref() == Some("") {
         return Err(Error::BadOption("salt: an empty salt protects nothing".to_owned()));
     }
-    Ok(changed(Redact::new(options.salt.as_deref().map_or(salt, str::as_bytes)), None))
+    let mut redact = Redact::new(options.salt.as_deref().map_or(salt, str::as_bytes));
+    let hint = match redact.lost(&trace.table) {
+        0 => None,
+        lost => Some(format!(
+            "{} cannot be hidden without the loss of what they show: answers about kernels and idle time can differ",
+            counted(lost, "name")
+        )),
+    };
+    Ok(Started::Writing(rewriting(Box::new(redact) as Box<dyn Rewrite>, None).with_hint(hint)))
 }
 
 fn is_execution_trace(trace: &Trace) -> bool {
@@ -277,8 +289,21 @@ impl TextPieces for ExecutionTraceWriter {
     }
 }
 
+impl TextPieces for call_tree::Folded {
+    fn next(&mut self, trace: &Trace, out: &mut String) -> bool {
+        call_tree::Folded::next(self, trace, out, PIECE)
+    }
+}
+
+impl TextPieces for samples::Folded {
+    fn next(&mut self, _: &Trace, out: &mut String) -> bool {
+        samples::Folded::next(self, out, PIECE)
+    }
+}
+
 struct Lines {
     next: usize,
+    exact: bool,
 }
 
 impl TextPieces for Lines {
@@ -289,7 +314,7 @@ impl TextPieces for Lines {
         }
         let start = out.len();
         while self.next < table.len() && out.len() - start < PIECE {
-            csv::event(table, Row::new(self.next), out);
+            csv::event(table, Row::new(self.next), self.exact, out);
             self.next += 1;
         }
         self.next < table.len()
@@ -305,28 +330,27 @@ pub fn folded(trace: &Trace, options: &FoldedOptions) -> Result<Started, Error> 
     if options.lanes && options.call_sites {
         return Err(Error::BadOption("lanes have no calls: use lanes or call_sites, not both".to_owned()));
     }
-    let text = if options.lanes {
-        call_tree::folded(trace)
-    } else {
-        let mut events = FunctionEvents::new(trace);
-        if options.call_sites {
-            events = events.with_call_sites(trace)?;
-        }
-        if events.stacks.is_empty() && samples::has_samples(trace) {
-            let text = samples::folded(trace);
-            return Ok(Started::Writing(Writing::new(CompleteText::new(text))));
-        }
-        if events.stacks.is_empty() && events.is_empty() && !trace.tree.is_empty() && !options.call_sites {
-            let text = call_tree::folded(trace);
-            return Ok(Started::Writing(Writing::new(CompleteText::new(text))));
-        }
-        if events.stacks.is_empty() {
-            let message = "no stacks in this trace; record with with_stack, or use the option lanes to fold its spans instead";
-            return Err(Error::BadOption(message.to_owned()));
-        }
-        stacks::export(&events, &trace.table, options.metric)
-    };
-    Ok(Started::Writing(Writing::new(CompleteText::new(text))))
+    let lanes = || Ok(Started::Writing(Writing::text(call_tree::Folded::new(trace))));
+    if options.lanes {
+        return lanes();
+    }
+    let mut events = FunctionEvents::new(trace);
+    if options.call_sites {
+        events = events.with_call_sites(trace)?;
+    }
+    if !events.stacks.is_empty() {
+        let text = stacks::export(&events, &trace.table, options.metric);
+        return Ok(Started::Writing(Writing::new(CompleteText::new(text))));
+    }
+    if samples::has_samples(trace) {
+        return Ok(Started::Writing(Writing::text(samples::Folded::new(trace))));
+    }
+    if events.is_empty() && !trace.tree.is_empty() && !options.call_sites {
+        return lanes();
+    }
+    let message =
+        "no stacks in this trace; record with with_stack, or use the option lanes to fold its spans instead";
+    Err(Error::BadOption(message.to_owned()))
 }
 
 /// Starts the export `memory-timeline`.

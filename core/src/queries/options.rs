@@ -4,8 +4,8 @@
 use super::setting::Setting;
 pub use super::takes::Takes;
 use crate::analysis::torch::averages::GroupBy;
-use crate::error::Error;
-use crate::words::help;
+use crate::base::error::Error;
+use crate::base::words::help;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;

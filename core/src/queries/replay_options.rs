@@ -3,7 +3,7 @@
 use super::answer_options::{ROW_LIMIT, TIME};
 use super::options::{Opt, Options, Takes, Typed};
 use crate::analysis::replay::Changes;
-use crate::error::Error;
+use crate::base::error::Error;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

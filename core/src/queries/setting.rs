@@ -2,8 +2,8 @@
 
 use super::takes::Takes;
 use crate::analysis::torch::averages::GroupBy;
-use crate::report::sort_by::SortBy;
-use crate::time;
+use crate::base::time;
+use crate::output::report::sort_by::SortBy;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;

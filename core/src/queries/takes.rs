@@ -1,6 +1,6 @@
 //! The kinds of values that options take.
 
-use crate::words::Vocabulary;
+use crate::base::words::Vocabulary;
 
 /// The kind of value that an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -55,6 +55,11 @@ impl Writing {
         Writing { kept, ..self }
     }
 
+    /// Returns the same export with a hint.
+    pub(super) fn with_hint(self, hint: Option<String>) -> Writing {
+        Writing { hint, ..self }
+    }
+
     /// Appends the next piece, of about [`PIECE`] bytes, to `out` and returns whether another one follows. `trace` must
     /// be the trace that the export was started with.
     pub fn next(&mut self, trace: &Trace, out: &mut Vec<u8>) -> bool {

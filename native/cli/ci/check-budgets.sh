@@ -9,12 +9,24 @@ reports="${RUNNER_TEMP:-.}/kinetoscope"
 mkdir -p "$reports"
 rm -f "$reports"/budgets.*
 
+# A name that begins with `-` is a file, not an option and not standard input.
+file() {
+  case $1 in
+    -*) printf '%s\n' "./$1" ;;
+    *) printf '%s\n' "$1" ;;
+  esac
+}
+
 # The lists are split at blanks, and patterns in them are expanded.
-# shellcheck disable=SC2086
-set -- "$BUDGET" $TRACES
-# shellcheck disable=SC2086
-[ -n "$BASE" ] && set -- "$@" --base $BASE
-kinetoscope check "$@" --report "$reports/budgets.md" --report "$reports/budgets.xml" --report "$reports/budgets.sarif"
+set -- --report "$reports/budgets.md" --report "$reports/budgets.xml" --report "$reports/budgets.sarif"
+for trace in $BASE; do
+  set -- "$@" "--base=$(file "$trace")"
+done
+set -- "$@" -- "$(file "$BUDGET")"
+for trace in $TRACES; do
+  set -- "$@" "$(file "$trace")"
+done
+kinetoscope check "$@"
 code=$?
 
 case $code in

@@ -1,18 +1,18 @@
 //! The commands that answer a query: read each trace, run the query, print the rows in the requested format.
 
 use crate::args::{self, Files, Format};
-use crate::destinations::Inputs;
 use crate::failure::{CHECK_FAILED, Failure, UNFIT, report};
 use crate::print::print;
 use crate::progress::read_or_report;
 use crate::terminal;
 use clap::ArgMatches;
 use kinetoscope::files::{Source, THREADS, sources};
-use kinetoscope_core::diagnostics::Severity;
-use kinetoscope_core::error::Error;
+use kinetoscope_core::base::diagnostics::Severity;
+use kinetoscope_core::base::error::Error;
+use kinetoscope_core::base::escape;
+use kinetoscope_core::base::rows::Rows;
+use kinetoscope_core::output::report::document::Document;
 use kinetoscope_core::queries::{Answer, Matches, Query, Request, query};
-use kinetoscope_core::report::document::Document;
-use kinetoscope_core::rows::Rows;
 use kinetoscope_core::trace::Trace;
 use regex_lite::Regex;
 use std::fmt::Write;
@@ -80,14 +80,11 @@ pub(crate) fn answer_with(
     let format = args::format(matches);
     let options = args::options(query.options, matches)?;
     let sources = sources(&files.traces)?;
-    if let Some(output) = &files.output {
-        Inputs::of(&sources).refuse(output)?;
-    }
     let several = sources.len() > 1;
     let width = terminal::width().filter(|_| files.output.is_none());
     let mut document = Document::new(query.name);
     let mut text = String::new();
-    let mut code = 0;
+    let (mut code, mut answered) = (0, false);
     for source in &sources {
         let Some(trace) = read_or_report(source, &files.reading, &mut code) else { continue };
         let name = source.name();
@@ -103,6 +100,9 @@ pub(crate) fn answer_with(
             }
             answer => answer?,
         };
+        // A hint says why there is no answer. A document in JSON is one also without rows.
+        let is_empty = answer.text.as_ref().is_some_and(|page| page.is_empty());
+        answered |= format == Format::Json || (answer.hint.is_none() && !is_empty);
         if let Some(hint) = answer.hint {
             report_of(source, several, hint);
         }
@@ -114,14 +114,18 @@ pub(crate) fn answer_with(
         }
         match format {
             Format::Json => document.add(&name, &trace, &answer.rows),
-            Format::Csv => add_csv(&mut text, &name, answer.rows, several),
+            Format::Csv | Format::ExactCsv => add_csv(&mut text, &name, answer.rows, format, several),
             _ => add_text(&mut text, &name, &answer, format, width, several),
         }
     }
     if format == Format::Json && !document.is_empty() {
         text = document.finish();
     }
-    print(&text, files.output.as_deref())?;
+    match &files.output {
+        // Without an answer, an earlier one stays.
+        Some(output) if !answered => report(format!("{}: not written: there is no answer", output.display())),
+        output => print(&text, output.as_deref())?,
+    }
     Ok(code)
 }
 
@@ -150,8 +154,11 @@ pub(crate) fn add_rows(
     several: bool,
 ) {
     separate(text);
-    if several {
-        let _ = writeln!(text, "{name}");
+    if several && format == Format::Md {
+        // Nothing of a name can begin a line of Markdown.
+        let _ = writeln!(text, "### {}\n", escape::markdown(name));
+    } else if several {
+        let _ = writeln!(text, "{}", escape::whole_line(name));
     }
     text.push_str(&match width {
         _ if format == Format::Md => rows.to_markdown(),
@@ -168,11 +175,11 @@ fn separate(text: &mut String) {
 }
 
 /// Appends rows as CSV. With several traces, the first column is the name of the trace, and the header is written once.
-pub(crate) fn add_csv(text: &mut String, name: &str, mut rows: Rows, several: bool) {
+pub(crate) fn add_csv(text: &mut String, name: &str, mut rows: Rows, format: Format, several: bool) {
     if several {
         rows.prepend("trace", name);
     }
-    let csv = rows.to_csv();
+    let csv = if format == Format::ExactCsv { rows.to_exact_csv() } else { rows.to_csv() };
     let skip = if text.is_empty() { 0 } else { csv.find('\n').map_or(0, |at| at + 1) };
     text.push_str(&csv[skip..]);
 }

@@ -11,14 +11,14 @@ use crate::progress::{ChosenRules, Reading};
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use input::{execution_trace, extent, rules, rules_for};
+pub(crate) use input::{read, read_text};
+use kinetoscope_core::base::rows::Column;
+use kinetoscope_core::output::report::sort_by::SortBy;
 use kinetoscope_core::queries::options::{Opt, Options, Takes};
 use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, Input, Kind, QUERIES, Query};
-use kinetoscope_core::report::sort_by::SortBy;
-use kinetoscope_core::rows::Column;
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The parts of the help of `kinetoscope` without a command. The commands are in `before-help`, by topic.
 const TEMPLATE: &str = "{about-section}\n{usage-heading} {usage}\n\n{before-help}Arguments:\n{positionals}\n\n\
@@ -191,14 +191,15 @@ fn page_commands() -> Vec<Command> {
         .long_about(
             "Shows what a running program does, and starts and stops its recordings.\n\nThe program allows it with \
              `kinetoscope::control::Control`, or with the environment variable KINETOSCOPE=FOLDER,attach. The page shows the last \
-             seconds of the recording while it runs; its file has all of it.",
+             seconds of the recording while it runs; its file has all of it.\n\nThe file of a program that listens on a port has \
+             its address and secret. 127.0.0.1:PORT with the secret in the environment variable KINETOSCOPE_SECRET is the same.",
         )
-        .after_help(examples("attach", &["4711", "/run/app/4711.sock --start", "127.0.0.1:4040/SECRET"]))
+        .after_help(examples("attach", &["4711", "/run/app/4711.sock --start", "/run/app/4711.port --stop"]))
         .arg(
             Arg::new("address")
                 .value_name("ADDRESS")
                 .required(true)
-                .help("A process id, the path of a socket, or 127.0.0.1:PORT/SECRET"),
+                .help("A process id, the path of its socket or .port file, or `-` for the line of that file"),
         )
         .args(
             [("start", "Start a recording and print its file"), ("stop", "Stop the recording"), ("status", "Print the state")]
@@ -315,15 +316,20 @@ fn strict() -> Arg {
 }
 
 /// The formats of answers.
-pub(crate) const FORMATS: [&str; 4] = ["table", "json", "csv", "md"];
+pub(crate) const FORMATS: [&str; 5] = ["table", "json", "csv", "csv-exact", "md"];
 
-fn format_arg(help: &'static str) -> Arg {
-    Arg::new("format")
-        .long("format")
-        .value_name("FORMAT")
-        .default_value("table")
-        .value_parser(FORMATS)
-        .help(help)
+fn format_arg(about: &str) -> Arg {
+    let arg = Arg::new("format").long("format").value_name("FORMAT").default_value("table");
+    with_formats(arg, about, &FORMATS)
+}
+
+/// Sets the formats of an argument.
+fn with_formats(arg: Arg, about: &str, formats: &[&'static str]) -> Arg {
+    let help = format!("{about}: {}", formats.join(", "));
+    let long = format!(
+        "{help}\n\nIn csv, texts that a spreadsheet would run begin with '. In csv-exact they do not."
+    );
+    arg.value_parser(formats.to_vec()).hide_possible_values(true).help(help).long_help(long)
 }
 
 /// Adds the arguments of a query; those of `summary` to the command without a name.
@@ -352,7 +358,9 @@ fn run_args(about_output: &'static str) -> impl Iterator<Item = Arg> {
 }
 
 fn run_traces() -> Arg {
-    traces(true).help("Files, folders, archives (.tar, .tar.gz, .zip), patterns, or `-` for standard input")
+    traces(true)
+        .id("run")
+        .help("Files, folders, archives (.tar, .tar.gz, .zip), patterns, or `-` for standard input")
 }
 
 fn file_args() -> [Arg; 3] {
@@ -365,6 +373,8 @@ pub(crate) enum Format {
     Table,
     Json,
     Csv,
+    /// CSV with texts exactly as they are.
+    ExactCsv,
     Md,
     Junit,
     Sarif,
@@ -380,7 +390,8 @@ pub(crate) struct Files {
 
 /// The traces that were named.
 pub(crate) fn traces_of(matches: &ArgMatches) -> Vec<PathBuf> {
-    matches.get_many("traces").map(|t| t.cloned().collect()).unwrap_or_default()
+    let named = |id| matches.try_get_many::<PathBuf>(id).ok().flatten();
+    named("traces").or_else(|| named("run")).map(|paths| paths.cloned().collect()).unwrap_or_default()
 }
 
 /// The output that was named; `None` is standard output.
@@ -402,13 +413,7 @@ impl Files {
             traces: traces_of(matches),
             output: output_of(matches),
             strict: matches.get_flag("strict"),
-            // Not every command has them.
-            reading: Reading {
-                rules: rules_of(matches),
-                execution_trace: matches.try_get_one("execution-trace").ok().flatten().cloned(),
-                window: matches.try_get_one("window").ok().flatten().copied(),
-                memory_limit: matches.try_get_one("memory-limit").ok().flatten().copied(),
-            },
+            reading: input::reading(matches),
         }
     }
 }
@@ -424,6 +429,7 @@ pub(crate) fn format_named(name: &str) -> Option<Format> {
         "table" => Format::Table,
         "json" => Format::Json,
         "csv" => Format::Csv,
+        "csv-exact" => Format::ExactCsv,
         "md" => Format::Md,
         "junit" => Format::Junit,
         "sarif" => Format::Sarif,
@@ -448,10 +454,6 @@ pub(crate) fn options(declared: &[Opt], matches: &ArgMatches) -> Result<Options,
         }
     }
     Ok(options)
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))
 }
 
 #[cfg(test)]

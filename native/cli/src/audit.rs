@@ -5,11 +5,11 @@ use crate::args::{self, Format};
 use crate::failure::Failure;
 use crate::print::print;
 use clap::ArgMatches;
+use kinetoscope_core::base::page::Page;
+use kinetoscope_core::output::report::document::Document;
+use kinetoscope_core::output::write::redact::audit::audit;
 use kinetoscope_core::queries::Answer;
-use kinetoscope_core::report::document::Document;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::write::redact::audit::audit;
-use std::fmt::Write;
 
 /// The audits of several traces.
 pub(crate) struct Audits {
@@ -36,13 +36,17 @@ impl Audits {
         let rows = audit(&trace.table);
         match self.format {
             Format::Json => self.document.add(name, trace, &rows),
-            Format::Csv => add_csv(&mut self.text, name, rows, self.several),
+            Format::Csv | Format::ExactCsv => add_csv(&mut self.text, name, rows, self.format, self.several),
             _ => {
                 // A shortened text could not be checked.
-                let whole = (self.format == Format::Table).then(|| rows.to_text_within(usize::MAX));
-                if self.several && whole.is_some() {
-                    let _ = writeln!(self.text, "{name}");
-                }
+                let whole = (self.format == Format::Table).then(|| {
+                    let mut page = Page::default();
+                    if self.several {
+                        page.line(name);
+                    }
+                    page.table_within(&rows, usize::MAX);
+                    page
+                });
                 let mut answer = Answer::from(rows);
                 answer.text = whole;
                 add_text(&mut self.text, name, &answer, self.format, None, self.several);

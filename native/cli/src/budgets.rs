@@ -2,20 +2,18 @@
 
 use crate::answer::{self, add_csv};
 use crate::args::{self, Files, Format};
-use crate::destinations::Inputs;
 use crate::failure::{CHECK_FAILED, Failure, UNFIT, report};
-use crate::print::print;
+use crate::print::{print, print_all};
 use crate::progress::read_or_report;
 use crate::trend;
 use clap::ArgMatches;
 use kinetoscope::files::sources;
-use kinetoscope_core::budget::formats::{junit, markdown, sarif};
-use kinetoscope_core::budget::starting_point::starting_point;
-use kinetoscope_core::budget::subject::Subject;
-use kinetoscope_core::budget::{self, Budgets, Checked, Leaf, Outcome, Wrong};
-use kinetoscope_core::report::document;
+use kinetoscope_core::output::report::document;
+use kinetoscope_core::runs::budget::formats::{junit, markdown, sarif};
+use kinetoscope_core::runs::budget::starting_point::starting_point;
+use kinetoscope_core::runs::budget::subject::Subject;
+use kinetoscope_core::runs::budget::{self, Budgets, Checked, Leaf, Outcome, Wrong};
 use serde_json::Value;
-use std::fs;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -27,10 +25,13 @@ pub(crate) fn check(matches: &ArgMatches) -> Result<u8, Failure> {
     if matches.get_flag("init") {
         return init(&files);
     }
-    let reports: Vec<PathBuf> = matches.get_many("report").map(|t| t.cloned().collect()).unwrap_or_default();
+    let reports: Vec<PathBuf> = matches.get_many("reports").map(|t| t.cloned().collect()).unwrap_or_default();
     let reports = reports.iter().map(|path| report_format(path)).collect::<Result<Vec<_>, _>>()?;
     if matches.get_one::<PathBuf>("record").is_some_and(|path| path.as_os_str() == "-") {
         return Err(Failure::usage("--record appends to a history, which is a file: `-` is none"));
+    }
+    if let Some(record) = matches.get_one::<PathBuf>("record") {
+        trend::check_target(record)?;
     }
     let outputs = Outputs { reports, record: matches.get_one::<PathBuf>("record").cloned() };
     let is_budget = |path: &PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
@@ -86,8 +87,7 @@ struct BudgetFile {
 
 impl BudgetFile {
     fn read(path: &Path) -> Result<BudgetFile, Failure> {
-        let text =
-            fs::read_to_string(path).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))?;
+        let text = args::read(path)?;
         let at = |line: usize, message: &str| Failure::usage(format!("{}:{line}: {message}", path.display()));
         let line_of = |offset: usize| text[..offset.min(text.len())].matches('\n').count() + 1;
         let table = DeTable::parse(&text)
@@ -145,9 +145,6 @@ fn json(value: &Spanned<DeValue<'_>>) -> Value {
 /// Reads traces, and reduces each before the next one is read.
 fn subjects(paths: &[PathBuf], files: &Files, code: &mut u8) -> Result<Vec<Subject>, Failure> {
     let sources = sources(paths)?;
-    if let Some(output) = &files.output {
-        Inputs::of(&sources).refuse(output)?;
-    }
     let several = sources.len() > 1;
     let mut subjects = Vec::new();
     for source in &sources {
@@ -196,10 +193,11 @@ fn check_budgets(files: &Files, base: &[PathBuf], format: Format, outputs: &Outp
     if checked.is_empty() {
         return Err(Failure::usage("no trace could be read"));
     }
-    print(&text(&checked, &budget, format), files.output.as_deref())?;
-    for (path, format) in &outputs.reports {
-        print(&text(&checked, &budget, *format), Some(path))?;
-    }
+    let of = |path, format| (text(&checked, &budget, format), path);
+    let reports = outputs.reports.iter().map(|(path, format)| of(Some(path.as_path()), *format));
+    let texts: Vec<_> = reports.chain([of(files.output.as_deref(), format)]).collect();
+    let texts: Vec<_> = texts.iter().map(|(text, path)| (text.as_str(), *path)).collect();
+    print_all(&texts)?;
     if let Some(record) = &outputs.record {
         trend::record(record, &subjects)?;
     }
@@ -222,7 +220,7 @@ fn text(checked: &[Checked], budget: &BudgetFile, format: Format) -> String {
     let mut text = String::new();
     match format {
         Format::Json => text = document::of_budgets(checked),
-        Format::Csv => add_csv(&mut text, "", budget::rows(checked), false),
+        Format::Csv | Format::ExactCsv => add_csv(&mut text, "", budget::rows(checked), format, false),
         Format::Md => text = markdown(checked),
         Format::Table => text = budget::rows(checked).to_text(),
         Format::Junit => text = junit(checked),

@@ -3,9 +3,9 @@
 
 use crate::args::Files;
 use crate::failure::Failure;
-use file_id::{FileId, get_file_id};
+use crate::named_files::{Inputs, resolved};
 use kinetoscope::files::Source;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// folder that was named on the command line.
 pub(crate) fn destinations(
     args: &Files,
-    sources: &[Source],
+    (sources, inputs): (&[Source], &Inputs),
     extension: Option<&str>,
 ) -> Result<Vec<Option<PathBuf>>, Failure> {
     let Some(output) = &args.output else {
@@ -26,7 +26,6 @@ pub(crate) fn destinations(
     let place = |source| output.join(renamed(&within(source, &args.traces), extension));
     let paths: Vec<PathBuf> =
         sources.iter().map(|source| if is_file { output.clone() } else { place(source) }).collect();
-    let inputs = Inputs::of(sources);
     paths.iter().try_for_each(|path| inputs.refuse(path))?;
     let mut taken = BTreeSet::new();
     for path in &paths {
@@ -40,42 +39,8 @@ pub(crate) fn destinations(
     Ok(paths.into_iter().map(Some).collect())
 }
 
-/// The files that a command reads, which it does not overwrite.
-pub(crate) struct Inputs(HashSet<FileId>);
-
-impl Inputs {
-    pub(crate) fn of<'a>(sources: impl IntoIterator<Item = &'a Source>) -> Inputs {
-        let path = |source: &'a Source| match source {
-            Source::Stdin => Path::new("/dev/stdin"),
-            Source::File(path) => path,
-        };
-        Inputs(sources.into_iter().filter_map(|source| get_file_id(path(source)).ok()).collect())
-    }
-
-    /// Refuses an output that is the same file as an input, also through a link.
-    pub(crate) fn refuse(&self, output: &Path) -> Result<(), Failure> {
-        // Writing to a device, such as `/dev/null`, loses nothing.
-        if output.is_file() && get_file_id(output).is_ok_and(|id| self.0.contains(&id)) {
-            return Err(Failure::usage(format!("{} would overwrite its input", output.display())));
-        }
-        Ok(())
-    }
-}
-
 fn create_folder(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))
-}
-
-/// The path with all links resolved that exist.
-fn resolved(path: &Path) -> PathBuf {
-    if let Ok(whole) = path.canonicalize() {
-        return whole;
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = if folder == path { folder.to_path_buf() } else { resolved(folder) };
-    // A link whose target does not exist.
-    let name = path.read_link().ok().or_else(|| path.file_name().map(PathBuf::from));
-    folder.join(name.unwrap_or_default())
 }
 
 /// The path of a source relative to the folder on the command line, or its file name.

@@ -2,16 +2,15 @@
 
 use crate::answer::{add_csv, add_text, report_without_events};
 use crate::args::{self, Files, Format};
-use crate::destinations::Inputs;
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
 use crate::print::print;
 use crate::progress::read_run;
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, RunFiles};
-use kinetoscope_core::compare::Comparison;
-use kinetoscope_core::compare::profile::Profile;
+use kinetoscope_core::output::report::document;
 use kinetoscope_core::queries::{Request, query};
-use kinetoscope_core::report::document;
+use kinetoscope_core::runs::compare::Comparison;
+use kinetoscope_core::runs::compare::profile::Profile;
 use std::path::PathBuf;
 
 /// Compares what the two arguments name.
@@ -32,7 +31,7 @@ pub(crate) fn diff(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let mut text = String::new();
     match format {
         Format::Json => text = document::of_comparison(query.name, &comparison, &answer.rows),
-        Format::Csv => add_csv(&mut text, "", answer.rows, false),
+        Format::Csv | Format::ExactCsv => add_csv(&mut text, "", answer.rows, format, false),
         _ => add_text(&mut text, "", &answer, format, None, false),
     }
     print(&text, files.output.as_deref())?;
@@ -43,13 +42,9 @@ pub(crate) fn diff(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     Ok(code)
 }
 
-/// The files of each side, none of which is the output.
+/// The files of each side.
 fn sides(files: &Files, new: &PathBuf) -> Result<[RunFiles; 2], Failure> {
-    let sides = [RunFiles::of(&files.traces)?, RunFiles::of(std::slice::from_ref(new))?];
-    if let Some(output) = &files.output {
-        Inputs::of(sides.iter().flat_map(RunFiles::sources)).refuse(output)?;
-    }
-    Ok(sides)
+    Ok([RunFiles::of(&files.traces)?, RunFiles::of(std::slice::from_ref(new))?])
 }
 
 /// Reads the profiles of a side. What cannot be read is reported.

@@ -1,5 +1,6 @@
 //! Errors that end a command, and exit codes.
 
+use kinetoscope_core::base::escape;
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -15,8 +16,8 @@ impl Failure {
     }
 }
 
-impl From<kinetoscope_core::error::Error> for Failure {
-    fn from(error: kinetoscope_core::error::Error) -> Failure {
+impl From<kinetoscope_core::base::error::Error> for Failure {
+    fn from(error: kinetoscope_core::base::error::Error) -> Failure {
         Failure::usage(error.to_string())
     }
 }
@@ -27,11 +28,10 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Prints a message to standard error, in one line: control characters, which names of files can have, become spaces. A
+/// Prints a message to standard error, in one line, also if names of files or answers of other programs in it have line feeds. A
 /// closed standard error is ignored.
 pub(crate) fn report(message: impl Display) {
-    let message = message.to_string().replace(char::is_control, " ");
-    let _ = writeln!(io::stderr(), "kinetoscope: {message}");
+    let _ = writeln!(io::stderr(), "kinetoscope: {}", escape::line(&message.to_string()));
 }
 
 /// An identity does not hold.

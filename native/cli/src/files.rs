@@ -5,18 +5,19 @@ use crate::args::{self, Files};
 use crate::audit::Audits;
 use crate::destinations::destinations;
 use crate::failure::{Failure, UNFIT, report};
+use crate::named_files::Inputs;
 use crate::progress::read_or_report;
 use crate::random::random;
 use clap::ArgMatches;
 use kinetoscope::files::Output;
 use kinetoscope::files::{Source, sources, unpacker};
-use kinetoscope_core::diagnostics::Severity;
+use kinetoscope_core::base::diagnostics::Severity;
+use kinetoscope_core::base::units::counted;
+use kinetoscope_core::output::write::repair::{Repaired, Repairer};
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::writing::Writing;
 use kinetoscope_core::queries::{self, Export, Started};
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::units::counted;
-use kinetoscope_core::write::repair::{Repaired, Repairer};
 use std::fmt::Write;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let paths = if only_audits {
         vec![None; sources.len()]
     } else {
-        destinations(&files, &sources, export.extension)?
+        destinations(&files, (&sources, &Inputs::of(matches)), export.extension)?
     };
     let mut code = 0;
     let mut any_matches = false;
@@ -120,10 +121,13 @@ fn report_failure(source: &Source, failure: &Failure) -> u8 {
     failure.code
 }
 
-pub(crate) fn repair(args: &Files) -> Result<u8, Failure> {
+/// Repairs every trace. Returns the highest exit code.
+pub(crate) fn repair(matches: &ArgMatches) -> Result<u8, Failure> {
+    let args = Files::of(matches);
     let sources = sources(&args.traces)?;
     let mut code = 0;
-    for (source, path) in sources.iter().zip(destinations(args, &sources, None)?) {
+    let paths = destinations(&args, (&sources, &Inputs::of(matches)), None)?;
+    for (source, path) in sources.iter().zip(paths) {
         match repair_one(source, path) {
             Ok(repaired) => {
                 for finding in repaired.diagnostics.findings() {

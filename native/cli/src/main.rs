@@ -10,6 +10,7 @@ mod destinations;
 mod diff;
 mod failure;
 mod files;
+mod named_files;
 mod outline;
 mod print;
 mod progress;
@@ -23,20 +24,44 @@ mod view;
 
 use clap::ArgMatches;
 use failure::{Failure, UNREADABLE, report};
+use kinetoscope_core::base::escape;
 use kinetoscope_core::queries;
+use named_files::refuse_overlaps;
 use print::print;
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 /// Runs the command of the process arguments.
 fn main() -> ExitCode {
-    match run(&args::command().get_matches_from(arguments())) {
+    #[cfg(unix)]
+    if let Err(error) = kinetoscope::files::remove_unfinished_on_signals() {
+        report(format!("a signal can leave a temporary file: {error}"));
+    }
+    let matches = match args::command().try_get_matches_from(arguments()) {
+        Ok(matches) => matches,
+        Err(error) => return refuse_arguments(&error),
+    };
+    match run(&matches) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             report(&failure.message);
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// Prints why the arguments are wrong, or the help. Values of arguments, such as names of files, are escaped.
+fn refuse_arguments(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    let lines: Vec<_> = text.lines().map(escape::whole_line).collect();
+    if !error.use_stderr() || lines.iter().all(|line| matches!(line, Cow::Borrowed(_))) {
+        error.exit();
+    }
+    for line in lines {
+        eprintln!("{line}");
+    }
+    ExitCode::from(UNREADABLE)
 }
 
 /// The arguments of the process. A query that begins with a comment is no option.
@@ -49,6 +74,7 @@ fn arguments() -> impl Iterator<Item = OsString> {
 }
 
 fn run(matches: &ArgMatches) -> Result<u8, Failure> {
+    refuse_overlaps(leaf(matches))?;
     match matches.subcommand() {
         None => {
             refuse_unknown_command(matches)?;
@@ -62,7 +88,7 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         Some(("summarize", matches)) => ranks::summarize::summarize(matches),
         Some(("merge", matches)) => ranks::merge::merge(matches),
         Some(("sql", matches)) => tables::sql(matches),
-        Some(("repair", matches)) => files::repair(&args::Files::of(matches)),
+        Some(("repair", matches)) => files::repair(matches),
         #[cfg(feature = "view")]
         Some(("view", matches)) => view::view(matches),
         #[cfg(feature = "view")]
@@ -88,6 +114,11 @@ fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         Some((name, matches)) if queries::query(name).is_ok() => answer::answer(name, matches),
         Some((name, matches)) => files::export(name, matches),
     }
+}
+
+/// The arguments of the command itself, such as those of `export folded`.
+fn leaf(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, inner)| leaf(inner))
 }
 
 /// Reports a mistyped command, which would otherwise be a trace that does not exist.

@@ -2,15 +2,14 @@
 
 use crate::answer::{add_csv, add_rows, report_without_events};
 use crate::args::{self, Files, Format};
-use crate::destinations::Inputs;
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
 use crate::print::print;
 use crate::progress::read_outline_with_bar;
 use crate::terminal;
 use clap::ArgMatches;
 use kinetoscope::files::sources;
-use kinetoscope_core::diagnostics::{Diagnostics, Severity};
-use kinetoscope_core::report::document::Document;
+use kinetoscope_core::base::diagnostics::{Diagnostics, Severity};
+use kinetoscope_core::output::report::document::Document;
 
 /// The number of rows of each kind in a table.
 const ROWS: usize = 10;
@@ -21,12 +20,10 @@ pub(crate) fn outline(matches: &ArgMatches) -> Result<u8, Failure> {
     let format = args::format(matches);
     let limit = matches.get_one("row-limit").copied().or((format == Format::Table).then_some(ROWS));
     let sources = sources(&files.traces)?;
-    if let Some(output) = &files.output {
-        Inputs::of(&sources).refuse(output)?;
-    }
     let several = sources.len() > 1;
     let width = terminal::width().filter(|_| files.output.is_none());
-    let (mut document, mut text, mut code) = (Document::new("outline"), String::new(), 0);
+    let (mut document, mut text) = (Document::new("outline"), String::new());
+    let (mut code, mut answered) = (0, false);
     for source in &sources {
         let (outline, diagnostics) = match read_outline_with_bar(source) {
             Ok(read) => read,
@@ -36,6 +33,7 @@ pub(crate) fn outline(matches: &ArgMatches) -> Result<u8, Failure> {
                 continue;
             }
         };
+        answered = true;
         if outline.merged_names() > 0 {
             report(format!(
                 "{}: {} events have names beyond the first 262,144; their sums are by category only",
@@ -56,14 +54,17 @@ pub(crate) fn outline(matches: &ArgMatches) -> Result<u8, Failure> {
         let (name, rows) = (source.name(), outline.rows(limit));
         match format {
             Format::Json => document.add_outline(&name, &outline, &diagnostics, &rows),
-            Format::Csv => add_csv(&mut text, &name, rows, several),
+            Format::Csv | Format::ExactCsv => add_csv(&mut text, &name, rows, format, several),
             _ => add_rows(&mut text, (&name, &rows), format, width, several),
         }
     }
     if format == Format::Json && !document.is_empty() {
         text = document.finish();
     }
-    print(&text, files.output.as_deref())?;
+    // Without an answer, an earlier one stays.
+    if answered {
+        print(&text, files.output.as_deref())?;
+    }
     Ok(code)
 }
 

@@ -6,12 +6,13 @@ use kinetoscope::files::{
     Content, Found, InputError, Progress, RunFiles, Source, read, read_outline, read_window, read_within,
     sources,
 };
-use kinetoscope_core::diagnostics::{Code, Diagnostics};
-use kinetoscope_core::kernel_rules::KernelRules;
+use kinetoscope_core::base::diagnostics::{Code, Diagnostics};
+use kinetoscope_core::base::escape;
 use kinetoscope_core::outline::Outline;
-use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::versions::Rules;
+use kinetoscope_core::trace::kernel_rules::KernelRules;
+use kinetoscope_core::trace::read::limits::Limits;
+use kinetoscope_core::trace::versions::Rules;
 use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -161,7 +162,7 @@ impl Bar {
         }
         if self.is_shown {
             self.bar.set_position(position);
-            self.bar.set_message(message());
+            self.bar.set_message(escape::line(&message()).into_owned());
         }
     }
 }

@@ -5,17 +5,16 @@ pub(crate) mod summarize;
 
 use crate::answer::{add_csv, add_text};
 use crate::args::{self, Files, Format};
-use crate::destinations::Inputs;
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
 use crate::print::print;
 use crate::progress::read_run;
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, RunFiles};
+use kinetoscope_core::output::report::document;
 use kinetoscope_core::queries::{Request, query};
-use kinetoscope_core::ranks::file::Summaries;
-use kinetoscope_core::ranks::run::{Note, NoteCode, Run};
-use kinetoscope_core::ranks::summary::Summary;
-use kinetoscope_core::report::document;
+use kinetoscope_core::runs::ranks::file::Summaries;
+use kinetoscope_core::runs::ranks::run::{Note, NoteCode, Run};
+use kinetoscope_core::runs::ranks::summary::Summary;
 use std::mem::take;
 
 /// What was read of all files: summaries, and notes about files that have none.
@@ -70,15 +69,6 @@ impl Read {
     }
 }
 
-/// Returns the files of a run, none of which is the output.
-fn sources(files: &Files) -> Result<RunFiles, Failure> {
-    let sources = RunFiles::of(&files.traces)?;
-    if let Some(output) = &files.output {
-        Inputs::of(sources.sources()).refuse(output)?;
-    }
-    Ok(sources)
-}
-
 /// Refuses a run without a rank.
 fn require(has_ranks: bool) -> Result<(), Failure> {
     if has_ranks { Ok(()) } else { Err(Failure::usage("no trace of a rank could be read")) }
@@ -99,7 +89,7 @@ pub(crate) fn ranks(matches: &ArgMatches) -> Result<u8, Failure> {
     let files = Files::of(matches);
     let options = args::options(query.options, matches)?;
     let format = args::format(matches);
-    let sources = sources(&files)?;
+    let sources = RunFiles::of(&files.traces)?;
     let mut read = Read::default();
     read_run(&sources, &files.reading.rules, &mut |found| read.add(found));
     let (code, failed) = (read.code, take(&mut read.failed));
@@ -109,7 +99,7 @@ pub(crate) fn ranks(matches: &ArgMatches) -> Result<u8, Failure> {
     let mut text = String::new();
     match format {
         Format::Json => text = document::of_run(query.name, &run, &answer.rows),
-        Format::Csv => add_csv(&mut text, "", answer.rows, false),
+        Format::Csv | Format::ExactCsv => add_csv(&mut text, "", answer.rows, format, false),
         _ => add_text(&mut text, "", &answer, format, None, false),
     }
     print(&text, files.output.as_deref())?;

@@ -1,6 +1,6 @@
 //! Tables that fit on the terminal.
 
-use kinetoscope_core::rows::{Rows, WIDEST};
+use kinetoscope_core::base::rows::{Rows, WIDEST};
 use std::io::stdout;
 use terminal_size::{Width, terminal_size_of};
 
@@ -24,7 +24,7 @@ pub(crate) fn fitted(rows: &Rows, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::fitted;
-    use kinetoscope_core::rows::{Column, Rows};
+    use kinetoscope_core::base::rows::{Column, Rows};
 
     #[test]
     fn texts_are_shortened_until_the_table_fits() {

@@ -5,10 +5,11 @@ use crate::args::{self, Format};
 use crate::failure::{Failure, report};
 use crate::print::print;
 use clap::ArgMatches;
-use kinetoscope_core::budget::subject::Subject;
-use kinetoscope_core::history::record::{Origin, line};
-use kinetoscope_core::history::trend::Trend;
-use kinetoscope_core::report::document;
+use kinetoscope::files::{behind_links, folder_of};
+use kinetoscope_core::output::report::document;
+use kinetoscope_core::runs::budget::subject::Subject;
+use kinetoscope_core::runs::history::record::{Origin, line};
+use kinetoscope_core::runs::history::trend::Trend;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -37,18 +38,34 @@ pub(crate) fn record(path: &Path, subjects: &[Subject]) -> Result<(), Failure> {
     if lines.is_empty() {
         return Ok(());
     }
-    let before = fs::read(path).unwrap_or_default();
-    if !before.is_empty() && !is_history(&before) {
-        return Err(Failure::usage(format!(
-            "{}: this is no history, and nothing is appended to it",
-            path.display()
-        )));
-    }
-    if before.last().is_some_and(|last| *last != b'\n') {
+    let path = &behind_links(path).map_err(failure)?;
+    if history(path)?.last().is_some_and(|last| *last != b'\n') {
         lines.insert(0, '\n');
     }
     let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(failure)?;
     file.write_all(lines.as_bytes()).map_err(failure)
+}
+
+/// Refuses a file to which no lines can be appended, before a command has written anything.
+pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
+    let failure = |error| Failure::usage(format!("{}: {error}", path.display()));
+    let place = behind_links(path).map_err(failure)?;
+    fs::metadata(folder_of(&place)).map_err(failure)?;
+    history(&place).map(drop)
+}
+
+/// The content of a history; empty if there is none yet.
+fn history(path: &Path) -> Result<Vec<u8>, Failure> {
+    let wrong = |text: &str| Failure::usage(format!("{}: {text}", path.display()));
+    if path.exists() && !path.is_file() {
+        return Err(wrong("a history is a file"));
+    }
+    let before = fs::read(path).unwrap_or_default();
+    if before.is_empty() || is_history(&before) {
+        Ok(before)
+    } else {
+        Err(wrong("this is not a history: nothing was appended"))
+    }
 }
 
 /// Whether the first line of a file is one of a history.
@@ -87,15 +104,16 @@ pub(crate) fn trend(matches: &ArgMatches) -> Result<u8, Failure> {
     let path = matches.get_one::<PathBuf>("history").cloned().unwrap_or_default();
     let failure = |message: String| Failure::usage(format!("{}: {message}", path.display()));
     let lines =
-        if path.as_os_str() == "-" { io::read_to_string(io::stdin()) } else { fs::read_to_string(&path) };
+        if path.as_os_str() == "-" { io::read_to_string(io::stdin()) } else { args::read_text(&path) };
     let lines = lines.map_err(|error| failure(error.to_string()))?;
     let trend = Trend::read(&lines).map_err(|error| failure(error.to_string()))?;
     let mut text = String::new();
-    match args::format(matches) {
+    let format = args::format(matches);
+    match format {
         Format::Json => text = document::of_trend(&trend),
-        Format::Csv => add_csv(&mut text, "", trend.rows(), false),
+        Format::Csv | Format::ExactCsv => add_csv(&mut text, "", trend.rows(), format, false),
         Format::Md => text = trend.rows().to_markdown(),
-        _ => text = trend.page(),
+        _ => text = trend.page().into_string(),
     }
     print(&text, args::output_of(matches).as_deref())?;
     Ok(0)

@@ -8,10 +8,12 @@ mod server;
 use crate::args;
 use crate::failure::{Failure, report};
 use clap::ArgMatches;
-use kinetoscope::files::sources;
+use kinetoscope::files::{Source, sources};
+use kinetoscope_core::base::escape;
 use live::Live;
 use program::{Command, Program};
 use server::{Content, require_page, serve};
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,7 +23,13 @@ pub(crate) fn view(matches: &ArgMatches) -> Result<u8, Failure> {
         let file = one_file(&args::traces_of(matches))?;
         Content::Live(Live::of_file(&file, keep(matches)?)?.shared())
     } else {
-        Content::Traces(sources(&args::traces_of(matches))?)
+        let sources = sources(&args::traces_of(matches))?;
+        for source in &sources {
+            if let Source::File(path) = source {
+                fs::metadata(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+            }
+        }
+        Content::Traces(sources)
     };
     show(&content, matches)
 }
@@ -38,7 +46,7 @@ pub(crate) fn attach(matches: &ArgMatches) -> Result<u8, Failure> {
         if let Some(error) = state.error {
             return Err(Failure::usage(error));
         }
-        println!("{}", state.line());
+        println!("{}", escape::whole_line(&state.line()));
         return Ok(0);
     }
     show(&Content::Live(Live::of_program(program, keep(matches)?).shared()), matches)

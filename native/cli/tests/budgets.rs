@@ -337,9 +337,14 @@ fn the_script_of_the_action_passes_its_results_to_the_job() {
         ("[step]\nmax_increase = \"1 %\"", pair("host_sleep1"), pair("base*"), 1, "breach"),
         ("[memory.CPU]\nmax = \"1 GiB\"", pair("base1"), String::new(), 3, "unfit"),
         ("[stpe]", pair("base1"), String::new(), 2, "error"),
+        // Files that another repository named: neither options nor standard input.
+        ("[step]\nmax_increase = \"90 %\"", "-* a*.json".to_owned(), "-*".to_owned(), 0, "pass"),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("budget.toml"), budget).expect("a file");
+        for name in ["-", "--report=x.json", "-o evil.json", "a b\\$(touch c);.json"] {
+            fs::copy(pair("base1"), folder.path().join(name)).expect("a copy");
+        }
         let status = Command::new("sh")
             .arg(&script)
             .current_dir(folder.path())
@@ -358,5 +363,6 @@ fn the_script_of_the_action_passes_its_results_to_the_job() {
         let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap_or_default();
         assert_eq!(summary.starts_with("### Performance budgets\n"), code != 2, "{summary}");
         assert_eq!(folder.path().join("kinetoscope/budgets.sarif").exists(), code != 2);
+        assert!(["x.json", "evil.json", "c"].iter().all(|name| !folder.path().join(name).exists()));
     }
 }

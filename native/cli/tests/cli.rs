@@ -471,6 +471,8 @@ fn programs_and_files_that_cannot_be_followed_are_errors() {
     for (arguments, expected) in [
         (&["attach", "/nowhere/7.sock", "--status"][..], "/nowhere/7.sock: "),
         (&["attach", "192.168.0.1:80/secret"], "only loopback addresses are allowed"),
+        (&["attach", "127.0.0.1:80/0123"], "other users see the arguments"),
+        (&["attach", "127.0.0.1:80"], "needs its secret"),
         (&["attach", "4294967295"], "4294967295.sock: "),
         (&["attach", "a.sock", "--start", "--stop"], "cannot be used with"),
         (&["view", "--no-open", "--follow", &gpu], "is not a recording (.ktrace)"),

@@ -2,9 +2,10 @@
 
 use super::with_path;
 use crate::error::RecordError;
+use crate::replace;
 use std::fs;
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener};
 #[cfg(unix)]
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 #[cfg(unix)]
@@ -28,14 +29,12 @@ pub(super) type Connection = Box<dyn Stream>;
 /// An address that clients connect to.
 pub(super) enum Listener {
     #[cfg(unix)]
-    Socket {
-        listener: UnixListener,
-        path: PathBuf,
-    },
+    Socket { listener: UnixListener, path: PathBuf },
     Port {
         listener: TcpListener,
-        address: SocketAddr,
         secret: String,
+        /// The file with the address and the secret.
+        path: PathBuf,
     },
 }
 
@@ -46,20 +45,21 @@ impl Listener {
         if port.is_none() {
             return Ok(socket(folder.join(format!("{}.sock", std::process::id())))?);
         }
-        let _ = folder;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0)))?;
         listener.set_nonblocking(true)?;
         let mut secret = [0; 16];
         getrandom::fill(&mut secret).map_err(|error| io::Error::other(error.to_string()))?;
         let secret = format!("{:032x}", u128::from_ne_bytes(secret));
-        Ok(Listener::Port { address: listener.local_addr()?, listener, secret })
+        let path = folder.join(format!("{}.port", std::process::id()));
+        replace::write(&path, format!("{}/{secret}\n", listener.local_addr()?))?;
+        Ok(Listener::Port { listener, secret, path })
     }
 
     pub(super) fn address(&self) -> String {
         match self {
             #[cfg(unix)]
             Listener::Socket { path, .. } => path.display().to_string(),
-            Listener::Port { address, secret, .. } => format!("{address}/{secret}"),
+            Listener::Port { path, .. } => path.display().to_string(),
         }
     }
 
@@ -107,12 +107,13 @@ impl Listener {
         Ok(is_equal(secret.as_bytes(), expected.as_bytes()).then(|| command.to_owned()))
     }
 
-    /// Removes the socket.
+    /// Removes the socket, or the file with the port.
     pub(super) fn remove(&self) {
-        #[cfg(unix)]
-        if let Listener::Socket { path, .. } = self {
-            let _ = fs::remove_file(path);
-        }
+        let _ = fs::remove_file(match self {
+            #[cfg(unix)]
+            Listener::Socket { path, .. } => path,
+            Listener::Port { path, .. } => path,
+        });
     }
 }
 
@@ -148,6 +149,19 @@ pub fn default_folder() -> PathBuf {
     std::env::temp_dir().join(name)
 }
 
+/// Returns the [default folder](default_folder) for a client. One that does not exist yet is no error.
+///
+/// # Errors
+/// Returns an error if another user made the folder or can write to it: a program in it is not one of this user.
+pub fn own_default_folder() -> io::Result<PathBuf> {
+    let folder = default_folder();
+    #[cfg(unix)]
+    if let Ok(known) = fs::symlink_metadata(&folder) {
+        require_own(&known).map_err(with_path(&folder))?;
+    }
+    Ok(folder)
+}
+
 /// The effective user of the process.
 #[cfg(unix)]
 fn user() -> u32 {
@@ -164,11 +178,18 @@ pub(super) fn folder(chosen: Option<PathBuf>) -> io::Result<PathBuf> {
     // In the folder for temporary files, another user could have made a link to a folder of this user.
     let known = if is_chosen { fs::metadata(&folder) } else { fs::symlink_metadata(&folder) };
     let known = known.map_err(with_path(&folder))?;
-    if !known.is_dir() || known.uid() != user() || known.mode() & 0o022 != 0 {
-        let text = "the folder belongs to another user, or other users can write to it";
-        return Err(with_path(&folder)(io::Error::new(io::ErrorKind::PermissionDenied, text)));
-    }
+    require_own(&known).map_err(with_path(&folder))?;
     Ok(folder)
+}
+
+/// Refuses a folder that other users own or can write to, and other kinds of files.
+#[cfg(unix)]
+fn require_own(known: &fs::Metadata) -> io::Result<()> {
+    if known.is_dir() && known.uid() == user() && known.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    let text = "the folder belongs to another user, or other users can write to it";
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
 }
 
 /// Returns the folder of the recordings, and creates it.

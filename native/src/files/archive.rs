@@ -1,9 +1,10 @@
 //! Reads the files in archives: `.tar`, `.tar.gz`, `.tgz` and `.zip`. Nothing is written to disk.
 
 use flate2::read::MultiGzDecoder;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 /// The ends of the names of archives.
 const EXTENSIONS: [&str; 4] = [".tar", ".tar.gz", ".tgz", ".zip"];
@@ -19,6 +20,9 @@ const LARGEST: u64 = 4 << 30;
 
 /// How much larger than the archive a file in it may be. Traces compress by less.
 const RATIO: u64 = 100;
+
+/// The longest header of a file in an archive, such as a long path, in bytes.
+const LONGEST_HEADER: u64 = 1 << 20;
 
 /// The size up to which the files of an archive are read in all, however small the archive is, in bytes.
 const SMALL_SUM: u64 = 1 << 30;
@@ -56,14 +60,22 @@ pub(super) fn members(path: &Path, each: &mut dyn FnMut(Member)) -> io::Result<(
 fn tar_members(input: impl Read, size: u64, each: &mut dyn FnMut(Member)) -> io::Result<()> {
     let mut archive = tar::Archive::new(input);
     let mut budget = Budget::of(size);
-    for (count, entry) in archive.entries()?.enumerate() {
+    // The path of the next file, if it is too long for its header.
+    let mut long_path: Option<PathBuf> = None;
+    for (count, entry) in archive.entries()?.raw(true).enumerate() {
         let mut entry = entry?;
         check_count(count)?;
         let kind = entry.header().entry_type();
-        if kind.is_dir() || kind.is_pax_global_extensions() {
+        if kind.is_gnu_longname() || kind.is_pax_local_extensions() {
+            let text = read_header(&mut entry)?;
+            long_path =
+                if kind.is_gnu_longname() { Some(path_of(&text)) } else { pax_path(&text) }.or(long_path);
             continue;
         }
-        let path = entry.path()?.into_owned();
+        if kind.is_dir() || kind.is_pax_global_extensions() || kind.is_gnu_longlink() {
+            continue;
+        }
+        let path = long_path.take().map_or_else(|| entry.path().map(Cow::into_owned), Ok)?;
         let length = entry.size();
         let bytes = if kind.is_file() || kind.is_contiguous() {
             check(&path, length, &mut budget).and_then(|()| read(&mut entry, length))
@@ -75,6 +87,29 @@ fn tar_members(input: impl Read, size: u64, each: &mut dyn FnMut(Member)) -> io:
     Ok(())
 }
 
+/// Reads an entry that describes the next one.
+fn read_header(entry: &mut tar::Entry<'_, impl Read>) -> io::Result<Vec<u8>> {
+    let length = entry.size();
+    if length > LONGEST_HEADER {
+        return Err(refused(format!(
+            "a header in the archive is {length} bytes long; at most {LONGEST_HEADER} are read"
+        )));
+    }
+    read(entry, length)
+}
+
+/// The path in an entry with a long name, which ends with a zero.
+fn path_of(text: &[u8]) -> PathBuf {
+    let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
+    PathBuf::from(String::from_utf8_lossy(text).into_owned())
+}
+
+/// The path in an entry with POSIX extensions.
+fn pax_path(text: &[u8]) -> Option<PathBuf> {
+    let mut extensions = tar::PaxExtensions::new(text).flatten();
+    extensions.find(|extension| extension.key() == Ok("path")).map(|path| path_of(path.value_bytes()))
+}
+
 fn zip_members(file: File, size: u64, each: &mut dyn FnMut(Member)) -> io::Result<()> {
     let mut archive = zip::ZipArchive::new(file).map_err(io::Error::other)?;
     let mut budget = Budget::of(size);
@@ -83,7 +118,7 @@ fn zip_members(file: File, size: u64, each: &mut dyn FnMut(Member)) -> io::Resul
         let (name, bytes) = match archive.by_index(at) {
             Ok(entry) if entry.is_dir() => continue,
             Ok(mut entry) => {
-                let name = entry.name().map_or_else(|_| format!("file {at}"), std::borrow::Cow::into_owned);
+                let name = entry.name().map_or_else(|_| format!("file {at}"), Cow::into_owned);
                 let length = entry.size();
                 let bytes = if entry.is_symlink() {
                     Err(refused("a link in an archive is not followed"))

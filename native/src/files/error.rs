@@ -1,6 +1,6 @@
 //! The errors of reading a trace.
 
-use kinetoscope_core::error::Error;
+use kinetoscope_core::base::error::Error;
 use std::{fmt, io};
 
 /// The error of reading a trace, with the name of its source.

@@ -24,6 +24,16 @@ fn first_bytes(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
+/// Opens a regular file. Opening does not wait for the other end of a pipe.
+fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
+}
+
 /// The state of a recording that is followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -114,7 +124,7 @@ impl Follower {
             None => false,
         };
         if !is_same {
-            self.file = Some(File::open(&self.path)?);
+            self.file = Some(open_regular(&self.path)?);
             (self.read, self.latest) = (0, Latest::new(self.keep, self.limit));
             self.rest.clear();
             self.head.clear();

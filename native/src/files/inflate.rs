@@ -1,8 +1,8 @@
 //! The inflater for gzip input: flate2 with zlib-rs. The engine handles the gzip format around it.
 
 use flate2::{Decompress, FlushDecompress, Status};
-use kinetoscope_core::read::gzip::{GzipMember, MemberState, Step};
-use kinetoscope_core::read::unpack::Unpacker;
+use kinetoscope_core::trace::read::gzip::{GzipMember, MemberState, Step};
+use kinetoscope_core::trace::read::unpack::Unpacker;
 
 /// Returns an unpacker that inflates with [`ZlibMember`].
 pub fn unpacker() -> Unpacker {

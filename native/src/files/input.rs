@@ -5,7 +5,7 @@ use crate::files::pieces::{Pieces, Progress};
 use crate::files::threads::THREADS;
 use crate::io_error::with_path;
 use kinetoscope_core::queries::Join;
-use kinetoscope_core::read::limits::Limits;
+use kinetoscope_core::trace::read::limits::Limits;
 use kinetoscope_core::trace::{TextReader, Trace};
 use std::fs::{self, File};
 use std::io::{self, Read};

@@ -4,11 +4,11 @@ use super::error::{InputError, Reason};
 use super::input::Source;
 use super::pieces::{Piece, PieceReader, Pieces, Progress};
 use super::threads::THREADS;
-use kinetoscope_core::diagnostics::Diagnostics;
-use kinetoscope_core::error::Error;
+use kinetoscope_core::base::diagnostics::Diagnostics;
+use kinetoscope_core::base::error::Error;
 use kinetoscope_core::outline::{Outline, OutlineReader, Part, WindowReader, check_window};
-use kinetoscope_core::read::limits::Limits;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::read::limits::Limits;
 use std::fs::File;
 use std::io::{self, Read};
 

@@ -1,7 +1,7 @@
 //! Writes to files and standard output, with gzip if the file name ends in `.gz`.
 
 use crate::io_error::with_path;
-use crate::replace::Replacement;
+use crate::replace::{Access, Replacement};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fmt;
@@ -38,7 +38,10 @@ impl Output {
             let error = io::Error::new(io::ErrorKind::InvalidInput, "zstd is read, but not written: use .gz");
             return Err(with_path(path)(error));
         }
-        let plain = BufWriter::with_capacity(256 << 10, Replacement::create(path)?);
+        let plain = BufWriter::with_capacity(
+            256 << 10,
+            Replacement::create(path, Access::Umask).map_err(with_path(path))?,
+        );
         let sink = if extension.eq_ignore_ascii_case("gz") {
             Sink::Gzip(Box::new(GzEncoder::new(plain, Compression::default())))
         } else {
@@ -54,6 +57,20 @@ impl Output {
                 Sink::Standard(standard) => standard.write_all(bytes),
                 Sink::Plain(plain) => plain.write_all(bytes),
                 Sink::Gzip(gzip) => gzip.write_all(bytes),
+            };
+            self.error = written.err();
+        }
+        self.error.is_none()
+    }
+
+    /// Writes what is held in memory. Returns whether it was written; [`Output::finish`] returns the error.
+    pub fn write_through(&mut self) -> bool {
+        if self.error.is_none() {
+            let written = match &mut self.sink {
+                Sink::Standard(standard) => standard.flush(),
+                Sink::Plain(plain) => plain.flush(),
+                // The end of a compressed file is written by `finish`.
+                Sink::Gzip(_) => Ok(()),
             };
             self.error = written.err();
         }
@@ -81,6 +98,23 @@ impl Output {
 
 fn complete(plain: BufWriter<Replacement>) -> io::Result<()> {
     plain.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
+}
+
+impl Write for Output {
+    /// Writes to the output. The error has the path.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if Output::write(self, bytes) {
+            return Ok(bytes.len());
+        }
+        let kind = self.error.as_ref().map_or(io::ErrorKind::Other, io::Error::kind);
+        let error = io::Error::new(kind, self.error.as_ref().map(ToString::to_string).unwrap_or_default());
+        Err(self.path.as_deref().map_or_else(|| io::Error::from(kind), |path| with_path(path)(error)))
+    }
+
+    /// Does nothing: [`Output::finish`] writes what is left.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl fmt::Write for Output {

@@ -6,12 +6,12 @@
 use super::error::Reason;
 use super::inflate::unpacker;
 use super::threads::processors;
-use kinetoscope_core::diagnostics::Diagnostics;
-use kinetoscope_core::error::Error;
-use kinetoscope_core::read::limits::Limits;
-use kinetoscope_core::read::segment::Segment;
-use kinetoscope_core::read::unpack::Unpacker;
+use kinetoscope_core::base::diagnostics::Diagnostics;
+use kinetoscope_core::base::error::Error;
 use kinetoscope_core::trace::TextReader;
+use kinetoscope_core::trace::read::limits::Limits;
+use kinetoscope_core::trace::read::segment::Segment;
+use kinetoscope_core::trace::read::unpack::Unpacker;
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,7 +1,7 @@
 //! The content of a finished recording, in memory or in its file.
 
 use crate::io_error::with_path;
-use crate::replace::{self, Replacement};
+use crate::replace::{self, Access, Replacement};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl Content {
         match self {
             Content::Memory(bytes) => replace::write(path, bytes),
             Content::File { .. } => {
-                let mut file = Replacement::create(path)?;
+                let mut file = Replacement::create(path, Access::Owner).map_err(with_path(path))?;
                 io::copy(&mut self.reader()?, &mut file).map_err(with_path(path))?;
                 file.finish().map_err(with_path(path))
             }

@@ -6,14 +6,19 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// Opens a file for appending, and locks it until it is closed.
+/// Opens a file for appending, and locks it until it is closed. A new file can be read by its owner only, whatever the umask is.
 ///
 /// # Errors
 /// Returns [`ErrorKind::AlreadyExists`] if the file is not empty and must be, [`ErrorKind::InvalidInput`] if a recording
 /// cannot be appended to its content, and [`ErrorKind::ResourceBusy`] if another profiler writes to it. The errors lack
 /// the path.
 pub(crate) fn open(path: &Path, existing: Existing) -> io::Result<File> {
-    let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).read(true);
+    // A recording shows paths, arguments and names of the program: it is for the user of the program.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
     let known = file.metadata()?;
     // Devices, such as `/dev/null`, have no content.
     if !known.is_file() {

@@ -246,7 +246,8 @@ impl ProfilerBuilder {
     }
 
     /// Writes to a file while recording, so that everything that was written can be read after the program is killed.
-    /// The default is to keep the recording in memory.
+    /// The default is to keep the recording in memory. A new file can be read by its owner only, whatever the umask is: it shows
+    /// paths, arguments and names of the program.
     ///
     /// The recording does not start if the file exists and is not empty, unless [`overwrite`](Self::overwrite) or
     /// [`append`](Self::append) is set, or if another profiler, of any process, writes to it. The later recordings of a

@@ -14,8 +14,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg(feature = "analysis")]
 use {
     super::profile_data::longest_first, kinetoscope_core::analysis::torch::averages::GroupBy,
-    kinetoscope_core::report::table_options::TableOptions,
-    kinetoscope_core::write::execution_trace::execution_trace, kinetoscope_core::write::file_name,
+    kinetoscope_core::output::report::table_options::TableOptions,
+    kinetoscope_core::output::write::execution_trace::execution_trace,
+    kinetoscope_core::output::write::file_name,
 };
 
 /// The file that `torch_geometric`'s `trace_handler` and [`timeline_handler`] write.

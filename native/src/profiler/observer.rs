@@ -6,7 +6,7 @@ use crate::error::RecordError;
 use crate::hot::lock::hold;
 use crate::hot::state::OBSERVED;
 use crate::replace;
-use kinetoscope_core::write::execution_trace::observed_trace;
+use kinetoscope_core::output::write::execution_trace::observed_trace;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};

@@ -3,11 +3,11 @@
 
 use crate::activity::Activity;
 use crate::activity::types::ActivityType;
-use kinetoscope_core::table::category::Category;
-use kinetoscope_core::table::events::{Row, Table};
-use kinetoscope_core::table::layout::Key;
-use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::category::Category;
+use kinetoscope_core::trace::table::events::{Row, Table};
+use kinetoscope_core::trace::table::layout::Key;
+use kinetoscope_core::trace::table::tracks::TrackId;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 

@@ -4,10 +4,10 @@ use super::recording::Recording;
 use crate::error::RecordError;
 use kinetoscope_core::analysis::torch::averages::{Average, GroupBy, key_averages};
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
-use kinetoscope_core::report::sort_by::SortBy;
-use kinetoscope_core::report::table_options::TableOptions;
-use kinetoscope_core::report::torch_table::select;
-use kinetoscope_core::rows::csv_field;
+use kinetoscope_core::base::escape::csv_exact;
+use kinetoscope_core::output::report::sort_by::SortBy;
+use kinetoscope_core::output::report::table_options::TableOptions;
+use kinetoscope_core::output::report::torch_table::select;
 
 /// The number of operators of one recording.
 const TOP: usize = 5;
@@ -117,7 +117,7 @@ impl ProfileData {
         let mut text = columns.join(",") + "\r\n";
         for row in &self.rows {
             let mut cells = vec![
-                csv_field(&row.name),
+                csv_exact(&row.name),
                 row.self_cpu_percent.map_or_else(String::new, rounded),
                 seconds(row.self_cpu_ns),
                 row.cpu_total_percent.map_or_else(String::new, rounded),

@@ -12,11 +12,11 @@ use {
     kinetoscope_core::analysis::torch::averages::{Average, GroupBy, key_averages, total_average},
     kinetoscope_core::analysis::torch::function_events::FunctionEvents,
     kinetoscope_core::analysis::torch::stacks::{Metric, export},
-    kinetoscope_core::report::table_options::TableOptions,
-    kinetoscope_core::report::torch_table::{Recorded, render},
+    kinetoscope_core::output::report::table_options::TableOptions,
+    kinetoscope_core::output::report::torch_table::{Recorded, render},
+    kinetoscope_core::output::write::chrome,
+    kinetoscope_core::output::write::memory_timeline::MemoryTimeline,
     kinetoscope_core::trace::{TextReader, Trace},
-    kinetoscope_core::write::chrome,
-    kinetoscope_core::write::memory_timeline::MemoryTimeline,
     std::fmt::Write,
     std::io::Read,
     std::sync::OnceLock,
@@ -66,7 +66,7 @@ impl Recording {
     }
 
     /// Writes the recording to a file in the recorder's format (`.ktrace`), which the command line, the page and the
-    /// engine read.
+    /// engine read. A new file can be read by its owner only, whatever the umask is.
     ///
     /// # Errors
     /// Returns [`RecordError::Io`] if the file cannot be written.

@@ -5,7 +5,7 @@ use crate::values::{Arrays, Form, NameViews, data_type};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, SchemaRef};
-use kinetoscope_core::schema::{Schema, Source, VERSION};
+use kinetoscope_core::queries::schema::{Schema, Source, VERSION};
 use kinetoscope_core::trace::Trace;
 use std::collections::HashMap;
 use std::io::Write;
@@ -78,7 +78,7 @@ impl RankTrace {
 
 /// Returns the fields of a table, without the run and the rank.
 pub(crate) fn fields(schema: &Schema, form: Form) -> Vec<Field> {
-    let field = |field: kinetoscope_core::schema::Field| {
+    let field = |field: kinetoscope_core::queries::schema::Field| {
         Field::new(field.name, data_type(field.kind, form), field.optional)
     };
     schema.fields().into_iter().map(field).collect()
@@ -122,7 +122,7 @@ pub(crate) fn rank_column(of: &RankTrace, column: usize, rows: usize) -> ArrayRe
 pub(crate) fn column(
     of: &RankTrace,
     source: &dyn Source,
-    (at, field): (usize, &kinetoscope_core::schema::Field),
+    (at, field): (usize, &kinetoscope_core::queries::schema::Field),
     rows: Range<usize>,
     form: Form,
 ) -> Result<ArrayRef, Error> {

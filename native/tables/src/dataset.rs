@@ -14,11 +14,11 @@ use crate::error::Error;
 use crate::place::Place;
 use kinetoscope_core::analysis::overview::summary::summary_by;
 use kinetoscope_core::queries::Join;
-use kinetoscope_core::schema::{Schema, TABLES, VERSION};
+use kinetoscope_core::queries::schema::{Schema, TABLES, VERSION};
 use order::{Order, Turn};
 use parquet_file::write_table;
 use serde_json::{Value, json};
-use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -72,7 +72,9 @@ impl Dataset {
                 return Err(Error::NotADataset(place.name()));
             }
             let manifest = format!("{}\n", json!({ "schema_version": VERSION }));
-            place.add(MANIFEST, |path| fs::write(path, &manifest).map_err(Error::io(path)))?;
+            place.add(MANIFEST, |mut file, path| {
+                file.write_all(manifest.as_bytes()).map_err(Error::io(path))
+            })?;
         }
         Dataset::of(place)
     }
@@ -189,7 +191,7 @@ impl Dataset {
             };
             let name = format!("{}/{}/{PART}", schema.name, partition(of, "/"));
             let (rows, bytes) =
-                self.place.add(&name, |path| write_table(of, schema, &*source, path, join))?;
+                self.place.add(&name, |file, path| write_table(of, schema, &*source, (file, path), join))?;
             written.add(Written { files: 1, rows, bytes });
         }
         Ok(written)

@@ -56,7 +56,7 @@ impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Error::NoTable(name) => {
-                let names = kinetoscope_core::schema::TABLES.map(|schema| schema.name).join(", ");
+                let names = kinetoscope_core::queries::schema::TABLES.map(|schema| schema.name).join(", ");
                 write!(f, "there is no table {name:?}; the tables are {names}")
             }
             Error::BadRunId(id) => {
@@ -77,7 +77,7 @@ impl Display for Error {
             Error::Newer { folder, version } => write!(
                 f,
                 "{folder} has version {version} of the schema, and this program knows up to {}; update it",
-                kinetoscope_core::schema::VERSION
+                kinetoscope_core::queries::schema::VERSION
             ),
             Error::Unfinished { folder, parts } => {
                 write!(

@@ -1,6 +1,6 @@
 //! The tables of traces for other programs: Arrow batches and streams, Parquet data sets, and SQL.
 //!
-//! The tables and their columns are those of [`kinetoscope_core::schema`]. Each begins with two more columns: `run_id`, a text
+//! The tables and their columns are those of [`kinetoscope_core::queries::schema`]. Each begins with two more columns: `run_id`, a text
 //! that the traces of a run have in common, and `rank`, an integer.
 //!
 //! - [`arrow`]: the rows of a table of a trace as Arrow batches, and as a stream of Arrow's IPC format.

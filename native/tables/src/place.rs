@@ -4,11 +4,10 @@
 pub(crate) mod store;
 
 use crate::error::Error;
-use std::fs;
+use kinetoscope::files::{Access, Replacement};
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A folder, or a prefix of an object store. Names of files are paths in it, with `/`.
 #[derive(Clone, Debug)]
@@ -136,25 +135,25 @@ impl Place {
     pub(crate) fn add<T>(
         &self,
         name: &str,
-        write: impl FnOnce(&Path) -> Result<T, Error>,
+        write: impl FnOnce(&File, &Path) -> Result<T, Error>,
     ) -> Result<T, Error> {
         match self {
             Place::Folder(folder) => {
                 let path = folder.join(name);
                 let above = path.parent().unwrap_or(folder);
                 fs::create_dir_all(above).map_err(Error::io(above))?;
-                let new = above.join(unique(path.file_name().unwrap_or_default().to_string_lossy().as_ref()));
-                let written = write(&new)?;
-                fs::rename(&new, &path).map_err(Error::io(&path))?;
+                // Readers ignore its temporary name.
+                let new = Replacement::create(&path, Access::Umask).map_err(Error::io(&path))?;
+                let written = write(new.file(), &path)?;
+                new.finish().map_err(Error::io(&path))?;
                 Ok(written)
             }
             #[cfg(feature = "cloud")]
             Place::Store(store) => {
-                let new = std::env::temp_dir().join(unique("kinetoscope"));
-                let written = write(&new).and_then(|written| store.upload(&new, name).map(|()| written));
-                // The error of writing is more useful than that of removing what was not written.
-                let _ = fs::remove_file(&new);
-                written
+                let new = tempfile::tempfile().map_err(Error::io(std::env::temp_dir()))?;
+                let written = write(&new, Path::new(name))?;
+                store.upload(new, name)?;
+                Ok(written)
             }
         }
     }
@@ -163,10 +162,4 @@ impl Place {
 /// Returns an address of an object store; `None` for a path.
 pub(crate) fn address(path: &Path) -> Option<&str> {
     path.to_str().filter(|text| text.contains("://"))
-}
-
-/// A name that readers ignore. Each is different, because a process that was given up as lost can still be writing.
-fn unique(name: &str) -> String {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!(".{name}.{}-{}.tmp", process::id(), since_1970.as_nanos())
 }

@@ -1,6 +1,6 @@
 //! SQL on traces in memory, or on a data set.
 //!
-//! The engine is DataFusion. The tables are those of [`kinetoscope_core::schema`]; [`VIEWS`] have the names of other tools. Besides
+//! The engine is DataFusion. The tables are those of [`kinetoscope_core::queries::schema`]; [`VIEWS`] have the names of other tools. Besides
 //! DataFusion's functions there are:
 //!
 //! - `busy_ns(ts, dur)`, an aggregate: the length of the union of intervals;
@@ -34,7 +34,7 @@ use datafusion::datasource::listing::ListingOptions;
 use datafusion::execution::context::{SQLOptions, SessionConfig, SessionContext};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use kinetoscope_core::schema::{Schema, TABLES};
+use kinetoscope_core::queries::schema::{Schema, TABLES};
 use std::path::PathBuf;
 use std::sync::Arc;
 use table::TraceTable;

@@ -9,8 +9,8 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields};
 use arrow_select::take::take;
 use hashbrown::HashMap;
-use kinetoscope_core::names::{NameId, Names};
-use kinetoscope_core::schema::{Data, Entries, FieldType};
+use kinetoscope_core::base::names::{NameId, Names};
+use kinetoscope_core::queries::schema::{Data, Entries, FieldType};
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use kinetoscope::files::THREADS;
 use kinetoscope_core::queries::Join;
-use kinetoscope_core::schema::{Data, FieldType, Schema, TABLES, VERSION};
+use kinetoscope_core::queries::schema::{Data, FieldType, Schema, TABLES, VERSION};
 use kinetoscope_tables::Error;
 use kinetoscope_tables::arrow::{RankTrace, RunId, TableStream};
 use kinetoscope_tables::dataset::Dataset;

@@ -6,7 +6,7 @@ mod common;
 
 use common::{data, ranked, read, rows_of};
 use kinetoscope::files::THREADS;
-use kinetoscope_core::schema::TABLES;
+use kinetoscope_core::queries::schema::TABLES;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tables::arrow::RankTrace;
 use kinetoscope_tables::dataset::Dataset;

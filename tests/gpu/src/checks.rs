@@ -9,7 +9,7 @@ use cudarc::driver::sys::{
 use kinetoscope::Recording;
 use kinetoscope::{Activity, Profiler};
 use kinetoscope::{scope, user_scope};
-use kinetoscope_core::table::events::Table;
+use kinetoscope_core::trace::table::events::Table;
 use std::error::Error;
 use std::fmt::Write;
 use std::fs;

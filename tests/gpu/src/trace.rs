@@ -1,8 +1,8 @@
 //! Lookups in a trace, for the checks.
 
-use kinetoscope_core::table::events::{Row, Table};
-use kinetoscope_core::table::fields::Value;
-use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::trace::table::events::{Row, Table};
+use kinetoscope_core::trace::table::fields::Value;
+use kinetoscope_core::trace::table::layout::Place;
 use std::collections::BTreeMap;
 
 /// Returns the rows of a category.

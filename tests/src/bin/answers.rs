@@ -3,9 +3,9 @@
 //! those of `kinetoscope QUERY PATH --format json`, but each trace is read once.
 
 use kinetoscope::files::{Source, read};
+use kinetoscope_core::output::report::document::Document;
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{QUERIES, Request};
-use kinetoscope_core::report::document::Document;
 use kinetoscope_core::trace::Trace;
 use serde_json::{Map, Value, json};
 use std::error::Error;

@@ -4,7 +4,7 @@
 
 use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
-use kinetoscope_core::records::{Kind, Record, Records};
+use kinetoscope_core::trace::records::{Kind, Record, Records};
 use std::error::Error;
 use std::time::Instant;
 

@@ -4,8 +4,8 @@
 
 use kinetoscope::files::unpacker;
 use kinetoscope_core::queries::{Join, Task};
-use kinetoscope_core::read::limits::Limits;
-use kinetoscope_core::read::segment::Segment;
+use kinetoscope_core::trace::read::limits::Limits;
+use kinetoscope_core::trace::read::segment::Segment;
 use kinetoscope_core::trace::{TextReader, Trace};
 use std::convert::Infallible;
 use std::error::Error;

@@ -3,10 +3,10 @@
 //! Shared by the tests of the recorder: one recording at a time, and the properties that every trace of it has.
 
 use kinetoscope::Recording;
-use kinetoscope_core::diagnostics::Code;
-use kinetoscope_core::table::category::Category;
-use kinetoscope_core::table::events::{Row, Table};
+use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::category::Category;
+use kinetoscope_core::trace::table::events::{Row, Table};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,8 @@
 //! What the arguments of device work say: kinds of copies, annotations of CUDA graphs, limits of occupancy, priorities.
 
-use crate::table::events::{Row, Table};
-use crate::table::fields::Value;
-use crate::table::layout::Place;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::fields::Value;
+use crate::trace::table::layout::Place;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};

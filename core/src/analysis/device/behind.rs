@@ -1,9 +1,9 @@
 //! What stood behind times: sums by group and by name.
 
-use crate::index::Keyed;
-use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Record};
-use crate::table::events::{Row, Table};
+use crate::base::index::Keyed;
+use crate::base::order::{descending, sort_by_key};
+use crate::base::rows::{Cell, Column, Record};
+use crate::trace::table::events::{Row, Table};
 use alloc::vec;
 use alloc::vec::Vec;
 

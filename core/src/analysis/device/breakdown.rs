@@ -5,11 +5,11 @@
 
 use super::device_time::{Class, DeviceTime, activities, device_times};
 use super::ranges::StepFinder;
-use crate::analysis::intervals::{Interval, lengths};
-use crate::rows::{Cell, Column, Rows};
-use crate::table::events::Row;
+use crate::analysis::intervals::{Interval, Lengths, lengths_in};
+use crate::base::rows::{Cell, Column, Rows};
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::words::words;
+use crate::trace::table::events::Row;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -59,20 +59,21 @@ impl Breakdown {
 pub fn breakdown(trace: &Trace, by: BreakdownBy) -> Vec<Breakdown> {
     let table = &trace.table;
     let steps = StepFinder::new(table);
-    let one = |device: &DeviceTime, step: Option<Row>, time: Interval| {
-        let lengths = lengths(&device.unions.each_ref(), time);
-        let (class_ns, parts_ns) = (lengths.all, lengths.added);
-        Breakdown { device: device.device.clone(), step, time, class_ns, parts_ns }
-    };
     let of = |(device, (_, activities)): (DeviceTime, (String, Vec<Row>))| -> Vec<Breakdown> {
-        let device = &device;
-        match by {
-            BreakdownBy::Device => [one(device, None, device.window)].into(),
+        let periods: Vec<(Option<Row>, Interval)> = match by {
+            BreakdownBy::Device => [(None, device.window)].into(),
             BreakdownBy::Step => {
                 let steps = steps.of_device(trace, &activities).into_iter();
-                steps.map(|step| one(device, Some(step), (table.ts(step), table.end(step)))).collect()
+                steps.map(|step| (Some(step), (table.ts(step), table.end(step)))).collect()
             }
-        }
+        };
+        let times: Vec<Interval> = periods.iter().map(|period| period.1).collect();
+        let lengths = lengths_in(&device.unions.each_ref(), &times);
+        let one = |((step, time), lengths): ((Option<Row>, Interval), Lengths<4>)| {
+            let (class_ns, parts_ns) = (lengths.all, lengths.added);
+            Breakdown { device: device.device.clone(), step, time, class_ns, parts_ns }
+        };
+        periods.into_iter().zip(lengths).map(one).collect()
     };
     device_times(trace).into_iter().zip(activities(table)).flat_map(of).collect()
 }

@@ -1,12 +1,12 @@
 //! Collectives and point-to-point messages: what each call sent, and how long it took.
 
-use crate::order::sort_by_key;
-use crate::rows::{Cell, Column, Rows, Shape};
-use crate::table::category::Category;
-use crate::table::events::Row;
-use crate::table::fields::Value;
-use crate::table::layout::Place;
+use crate::base::order::sort_by_key;
+use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::trace::Trace;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::Row;
+use crate::trace::table::fields::Value;
+use crate::trace::table::layout::Place;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;

@@ -9,13 +9,15 @@
 use super::idle::{Cause, Causes, Host, Part};
 use super::ranges::step_ranges;
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths};
-use crate::kernel_rules::{KernelCategory, Patterns};
-use crate::order::sort_by_key;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::merged::device_name;
+use crate::base::index::Index;
+use crate::base::names::Names;
+use crate::base::order::sort_by_key;
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::words::words;
+use crate::trace::kernel_rules::{KernelCategory, Patterns};
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::merged::device_name;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -182,6 +184,7 @@ pub(crate) fn by_cause(parts: &[Part]) -> [(Cause, i64); Cause::ALL.len()] {
 
 /// Returns the activities of every device, ordered by start.
 pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
+    let (mut names, mut known) = (Names::default(), Index::default());
     let mut devices: Vec<(String, Vec<Row>)> = Vec::new();
     let mut device_of: Vec<Option<usize>> = alloc::vec![None; table.tracks.all().len()];
     for row in table.rows() {
@@ -193,10 +196,12 @@ pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
         let at = *slot.get_or_insert_with(|| {
             let pid = table.tracks.get(track).pid;
             let name = device_name(table, pid);
-            devices.iter().position(|d| d.0 == name).unwrap_or_else(|| {
+            let key = (i64::from(names.intern(&name).0), 0);
+            let at = known.of(key, devices.len() as u32) as usize;
+            if at == devices.len() {
                 devices.push((name, Vec::new()));
-                devices.len() - 1
-            })
+            }
+            at
         });
         devices[at].1.push(row);
     }

@@ -9,15 +9,17 @@ mod host;
 
 pub use cause::Cause;
 pub(crate) use cause::whole_cause;
+#[doc(hidden)]
+pub use cause::{NameSign, name_sign};
 pub(crate) use host::{Host, Reason, Walk};
 
 use crate::analysis::intervals::{Interval, Intervals};
-use crate::diagnostics::Code;
-use crate::index::Index;
-use crate::names::NameSet;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
+use crate::base::diagnostics::Code;
+use crate::base::index::Index;
+use crate::base::names::NameSet;
 use crate::trace::Trace;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
 use alloc::vec::Vec;
 
 /// A part of a gap.

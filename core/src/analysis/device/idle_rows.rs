@@ -5,12 +5,13 @@ use super::device_time::{DeviceTime, activities, device_times, device_times_of};
 use super::idle::{Cause, Causes, Host, Part};
 use super::ranges::StepFinder;
 use crate::analysis::intervals::Intervals;
-use crate::rows::{Cell, Column, Rows, Shape};
-use crate::table::events::{Row, Table};
-use crate::table::merged::own_id;
-use crate::table::tracks::TrackId;
+use crate::base::index::Keyed;
+use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::words::words;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::merged::own_id;
+use crate::trace::table::tracks::TrackId;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -43,8 +44,7 @@ pub fn idle(trace: &Trace, by_stream: bool) -> Vec<Idle> {
     let mut all = Vec::new();
     for ((device, rows), time) in activities(table).into_iter().zip(devices) {
         let busy = Intervals::union_of_all(time.unions.iter());
-        for stream in streams(table, &rows) {
-            let rows: Vec<Row> = rows.iter().copied().filter(|&row| table.track_id(row) == stream).collect();
+        for (stream, rows) in streams(table, &rows) {
             let own = Intervals::union_of(rows.iter().map(|&row| (table.ts(row), table.end(row))).collect());
             let idle_ns = time.window.1 - time.window.0 - own.length();
             let parts = causes.of(&rows, time.window, &busy);
@@ -54,17 +54,14 @@ pub fn idle(trace: &Trace, by_stream: bool) -> Vec<Idle> {
     all
 }
 
-/// The streams of some activities, in the order of their first one.
-fn streams(table: &Table, rows: &[Row]) -> Vec<TrackId> {
-    let mut streams = Vec::new();
-    let mut is_known = alloc::vec![false; table.tracks.all().len()];
+/// The streams of some activities with those of each, in the order of their first one.
+fn streams(table: &Table, rows: &[Row]) -> Vec<(TrackId, Vec<Row>)> {
+    let mut streams: Keyed<Vec<Row>> = Keyed::default();
     for &row in rows {
-        let stream = table.track_id(row);
-        if !core::mem::replace(&mut is_known[stream.0 as usize], true) {
-            streams.push(stream);
-        }
+        streams.of((i64::from(table.track_id(row).0), 0)).push(row);
     }
-    streams
+    let stream = |((track, _), rows)| (TrackId(track as u32), rows);
+    streams.into_entries().into_iter().map(stream).collect()
 }
 
 words! {

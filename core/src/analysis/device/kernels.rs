@@ -2,12 +2,12 @@
 
 use super::device_time::{Class, Classes};
 use super::kernel_keys::{KernelsBy, Keys};
-use crate::index::Index;
-use crate::kernel_rules::KernelCategory;
-use crate::order::{descending, sort_by_key};
-use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
+use crate::base::index::Index;
+use crate::base::order::{descending, sort_by_key};
 use crate::trace::Trace;
+use crate::trace::kernel_rules::KernelCategory;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::layout::Key;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -1,9 +1,9 @@
 //! Launches as rows.
 
 use super::launches::{Launch, Launches, LaunchesBy, Spread, grouped};
-use crate::rows::{Cell, Column, Rows};
-use crate::table::merged::{device_name, own_id};
+use crate::base::rows::{Cell, Column, Rows};
 use crate::trace::Trace;
+use crate::trace::table::merged::{device_name, own_id};
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[

@@ -9,15 +9,15 @@
 //! nor snapshots contain: they exist only while the profiled program runs.
 
 use crate::analysis::torch::device_type::DeviceType;
-use crate::index::Index;
-use crate::order::sort_by_key;
-use crate::read::snapshot::SOURCE;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
-use crate::table::merged::{rank_of, recording_of};
-use crate::table::metadata::Source;
+use crate::base::index::Index;
+use crate::base::order::sort_by_key;
 use crate::trace::Trace;
+use crate::trace::read::snapshot::SOURCE;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::layout::Key;
+use crate::trace::table::merged::{rank_of, recording_of};
+use crate::trace::table::metadata::Source;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -198,13 +198,27 @@ impl Memory {
         }
     }
 
-    /// Returns the allocations of the record's device that are live right after record `at`.
-    pub fn live(&self, at: usize) -> impl Iterator<Item = &Record> {
-        let device = self.records[at].device;
-        let is_live = move |record: &&Record| {
-            let is_there = record.freed.is_none_or(|freed| freed as usize > at);
-            record.bytes > 0 && record.device == device && is_there
-        };
-        self.records[..=at].iter().filter(is_live)
+    /// Returns the records of each device, ordered by time.
+    pub fn of_devices(&self) -> Vec<Vec<&Record>> {
+        self.by_device(|_, _| true)
+    }
+
+    /// Returns the allocations of each device that are live at its peak.
+    pub fn at_peaks(&self) -> Vec<Vec<&Record>> {
+        self.by_device(|at, record| {
+            let peak_at = self.devices[record.device as usize].peak_at;
+            record.bytes > 0 && at <= peak_at && record.freed.is_none_or(|freed| freed as usize > peak_at)
+        })
+    }
+
+    /// Returns the records of each device that are wanted.
+    fn by_device(&self, is_wanted: impl Fn(usize, &Record) -> bool) -> Vec<Vec<&Record>> {
+        let mut all: Vec<Vec<&Record>> = vec![Vec::new(); self.devices.len()];
+        for (at, record) in self.records.iter().enumerate() {
+            if is_wanted(at, record) {
+                all[record.device as usize].push(record);
+            }
+        }
+        all
     }
 }

@@ -1,15 +1,15 @@
 //! The rows of the query `memory`: devices, owners at peaks, steps, unreleased memory, failures, and a snapshot's
 //! segments.
 
-use super::memory::{Memory, MemoryDevice, Record};
+use super::memory::{Device, Memory, MemoryDevice, Record};
 use super::owners::{BEFORE, OUTSIDE, Owners};
 use super::ranges::step_ranges;
 use super::segments::device_segments;
-use crate::rows::{Cell, Column, Rows, Shape, Variant};
-use crate::table::events::Row;
-use crate::table::layout::Key;
+use crate::base::rows::{Cell, Column, Rows, Shape, Variant};
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::words::words;
+use crate::trace::table::events::Row;
+use crate::trace::table::layout::Key;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -138,10 +138,10 @@ pub fn memory_rows(trace: &Trace) -> Rows {
         let owners = Owners::new(trace);
         // Without addresses, releases cannot be paired with allocations.
         let has_addresses = trace.table.layouts.all().iter().any(|l| l.find(Key::Addr).is_some());
-        for device in memory.devices.iter().filter(|d| d.allocations > 0 && has_addresses) {
-            let (held, bytes): (Vec<Row>, Vec<i64>) =
-                memory.live(device.peak_at).map(|record| (record.row, record.bytes)).unzip();
-            let before = device.peak.saturating_sub(sum(bytes));
+        let peaks = memory.devices.iter().zip(memory.at_peaks());
+        for (device, live) in peaks.filter(|(device, _)| device.allocations > 0 && has_addresses) {
+            let held: Vec<Row> = live.iter().map(|record| record.row).collect();
+            let before = device.peak.saturating_sub(sum(live.iter().map(|record| record.bytes)));
             if before > 0 {
                 let share = Some(before as f64 / device.peak.max(1) as f64);
                 let name = Some(BEFORE);
@@ -150,10 +150,11 @@ pub fn memory_rows(trace: &Trace) -> Rows {
             }
             by_owner(&mut rows, (MemoryKind::AtPeak, &device.name), &owners, &held, Some(device.peak));
         }
-        steps(&mut rows, trace, &memory);
-        for (at, device) in memory.devices.iter().enumerate().filter(|_| has_addresses) {
-            let is_kept = |r: &&Record| r.device as usize == at && r.bytes > 0 && r.freed.is_none();
-            let kept: Vec<Row> = memory.records.iter().filter(is_kept).map(|r| r.row).collect();
+        let of_devices = memory.of_devices();
+        steps(&mut rows, trace, &memory.devices, &of_devices);
+        for (device, records) in memory.devices.iter().zip(&of_devices).filter(|_| has_addresses) {
+            let kept = records.iter().filter(|record| record.bytes > 0 && record.freed.is_none());
+            let kept: Vec<Row> = kept.map(|record| record.row).collect();
             by_owner(&mut rows, (MemoryKind::Kept, &device.name), &owners, &kept, None);
         }
     }
@@ -206,14 +207,13 @@ fn by_owner(
 }
 
 /// Adds what each profiler step allocated and released.
-fn steps(rows: &mut Rows, trace: &Trace, memory: &Memory) {
+fn steps(rows: &mut Rows, trace: &Trace, devices: &[Device], of_devices: &[Vec<&Record>]) {
     let table = &trace.table;
     for (row, _) in step_ranges(table) {
         let (start, end) = (table.ts(row), table.end(row));
-        let from = memory.records.partition_point(|r| r.ts < start);
-        let to = memory.records.partition_point(|r| r.ts <= end);
-        for (at, device) in memory.devices.iter().enumerate() {
-            let records = || memory.records[from..to].iter().filter(|r| r.device as usize == at);
+        for (device, all) in devices.iter().zip(of_devices) {
+            let from = all.partition_point(|r| r.ts < start);
+            let records = || all[from..].iter().take_while(|r| r.ts <= end);
             let allocated = || records().filter(|r| r.bytes > 0);
             let gained = sum(allocated().map(|r| r.bytes));
             let freed = sum(records().filter(|r| r.bytes < 0).map(|r| -r.bytes));

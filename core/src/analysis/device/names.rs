@@ -1,6 +1,6 @@
 //! What the names of kernels, calls and ranges mean.
 
-use crate::demangle::without_parameters;
+use crate::base::demangle::without_parameters;
 use alloc::string::String;
 
 /// Returns a kernel's name for a narrow column: without return type, parameters and common namespaces.

@@ -2,12 +2,12 @@
 
 use crate::analysis::torch::event_tree::EventTree;
 use crate::analysis::torch::frames::is_torch_frame;
-use crate::names::{NameId, Names};
-use crate::order::{descending, sort_by_key};
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
+use crate::base::names::{NameId, Names};
+use crate::base::order::{descending, sort_by_key};
 use crate::trace::Trace;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::layout::Key;
 use alloc::vec;
 use alloc::vec::Vec;
 

@@ -1,11 +1,11 @@
 //! Which ranges of the host are steps, operators, or those of a data loader.
 
 use super::names::is_data_loading;
-use crate::names::{NameId, NameSet, Names};
-use crate::order::sort_by_key;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
+use crate::base::names::{NameId, NameSet, Names};
+use crate::base::order::sort_by_key;
 use crate::trace::Trace;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
 use alloc::vec::Vec;
 
 /// Which ranges of the host are operators, and which are about loading data.

@@ -6,7 +6,7 @@
 //! contain its state.
 
 use crate::analysis::flops::Inputs;
-use crate::error::Error;
+use crate::base::error::Error;
 use alloc::format;
 
 const PEAKS: &str = include_str!("peaks.csv");

@@ -1,10 +1,10 @@
 //! The segments of a memory snapshot: what the allocator has reserved, and how much of it is allocated and free.
 
 use super::memory::MemoryDevice;
-use crate::index::Index;
-use crate::read::snapshot::{BLOCK, SEGMENT};
-use crate::table::layout::{Key, Place};
+use crate::base::index::Index;
 use crate::trace::Trace;
+use crate::trace::read::snapshot::{BLOCK, SEGMENT};
+use crate::trace::table::layout::{Key, Place};
 use alloc::string::String;
 use alloc::vec::Vec;
 

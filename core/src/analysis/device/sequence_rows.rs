@@ -3,8 +3,8 @@
 use super::kernel_keys::activity_name;
 use super::names::short_name;
 use super::sequences::{Search, Sequence, sequences};
-use crate::error::Error;
-use crate::rows::{Cell, Column, Rows, Shape};
+use crate::base::error::Error;
+use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::trace::Trace;
 use alloc::string::String;
 use alloc::vec;

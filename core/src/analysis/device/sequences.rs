@@ -16,11 +16,11 @@ mod repeats;
 mod streams;
 
 use self::streams::Streams;
-use crate::error::Error;
-use crate::order::{descending, sort_by_key};
-use crate::table::events::{Row, Table};
-use crate::table::tracks::TrackId;
+use crate::base::error::Error;
+use crate::base::order::{descending, sort_by_key};
 use crate::trace::Trace;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::tracks::TrackId;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -2,10 +2,10 @@
 
 use super::device_time::activities;
 use super::ranges::StepFinder;
-use crate::names::NameId;
-use crate::table::events::Row;
-use crate::table::metadata::Source;
+use crate::base::names::NameId;
 use crate::trace::Trace;
+use crate::trace::table::events::Row;
+use crate::trace::table::metadata::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -7,11 +7,11 @@
 use super::device_time::{Class, DeviceTime, device_times};
 use super::ranges::{Ranges, StepFinder, step_ranges};
 use super::step_processes::StepProcesses;
-use crate::analysis::intervals::{Collector, Interval, Intervals, lengths};
-use crate::rows::{Cell, Column, Rows};
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
+use crate::analysis::intervals::{Collector, Interval, Intervals, lengths_in};
+use crate::base::rows::{Cell, Column, Rows};
 use crate::trace::Trace;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
@@ -80,7 +80,14 @@ fn divide(trace: &Trace, finder: &StepFinder, devices: &[DeviceTime], steps: &mu
 
 fn divide_by<'s>(layers: &[Cow<'_, Intervals>; 7], steps: impl Iterator<Item = &'s mut Step>) {
     let layers = layers.each_ref().map(Cow::as_ref);
-    steps.for_each(|step| part(step, &layers));
+    let steps: Vec<&mut Step> = steps.collect();
+    let times: Vec<Interval> = steps.iter().map(|step| step.time).collect();
+    for (step, lengths) in steps.into_iter().zip(lengths_in(&layers, &times)) {
+        let [parts @ .., other] = &mut step.parts_ns;
+        *parts = lengths.added;
+        *other = step.time.1 - step.time.0 - parts.iter().sum::<i64>();
+        step.device_busy_ns = parts[..Class::ALL.len()].iter().sum();
+    }
 }
 
 /// Counts device work in the step of its launch; without a launch, in that of its start.
@@ -92,13 +99,6 @@ fn count_launches(trace: &Trace, finder: &StepFinder, steps: &mut [Step]) {
             steps[at].device_sum_ns += table.dur(row).max(0);
         }
     }
-}
-
-fn part(step: &mut Step, layers: &[&Intervals; 7]) {
-    let [parts @ .., other] = &mut step.parts_ns;
-    *parts = lengths(layers, step.time).added;
-    *other = step.time.1 - step.time.0 - parts.iter().sum::<i64>();
-    step.device_busy_ns = parts[..Class::ALL.len()].iter().sum();
 }
 
 /// Returns the times during which each part except `other` was running, on these devices and in the spans of the host that are

@@ -7,14 +7,14 @@
 use super::roofline::{Peak, input_bytes};
 use crate::analysis::flops::{self, Inputs};
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
-use crate::names::{ByName, NameId};
-use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows};
-use crate::table::events::Table;
-use crate::table::fields::Value;
-use crate::table::layout::Key;
+use crate::base::names::{ByName, NameId};
+use crate::base::order::{descending, sort_by_key};
+use crate::base::rows::{Cell, Column, Rows};
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::words::words;
+use crate::trace::table::events::Table;
+use crate::trace::table::fields::Value;
+use crate::trace::table::layout::Key;
 use alloc::vec;
 use alloc::vec::Vec;
 

@@ -6,10 +6,10 @@ use super::validator::validate;
 use crate::analysis::device::device_time::device_times;
 use crate::analysis::device::steps::steps;
 use crate::analysis::torch::function_events::FunctionEvents;
-use crate::diagnostics::Severity;
-use crate::rows::{Cell, Column, Rows, Variant};
+use crate::base::diagnostics::Severity;
+use crate::base::rows::{Cell, Column, Rows, Variant};
+use crate::base::words::{Vocabulary, help};
 use crate::trace::Trace;
-use crate::words::{Vocabulary, help};
 use alloc::vec;
 use alloc::vec::Vec;
 

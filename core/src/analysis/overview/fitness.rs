@@ -8,10 +8,10 @@ mod rules;
 
 use self::facts::Count;
 use crate::analysis::device::steps::Step;
-use crate::rows::{Cell, Column, Record, Rows, Shape};
-use crate::table::events::Row;
+use crate::base::rows::{Cell, Column, Record, Rows, Shape};
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::words::words;
+use crate::trace::table::events::Row;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;

@@ -5,21 +5,22 @@
 //! it.
 
 use crate::analysis::device::device_time::{Classes, DeviceTime, activities};
+use crate::analysis::device::idle::Part;
 use crate::analysis::device::ranges::{Ranges, StepFinder};
 use crate::analysis::device::step_processes::StepProcesses;
 use crate::analysis::device::steps::Step;
-use crate::analysis::intervals::Intervals;
+use crate::analysis::intervals::{Interval, Intervals, lengths_in};
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
-use crate::diagnostics::Code;
-use crate::dialect::hidden::hidden_names;
-use crate::index::Index;
-use crate::names::NameId;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
-use crate::table::merged::device_name;
-use crate::table::metadata::Source;
+use crate::base::diagnostics::Code;
+use crate::base::index::Index;
+use crate::base::names::NameId;
 use crate::trace::Trace;
+use crate::trace::dialect::hidden::hidden_names;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::layout::Key;
+use crate::trace::table::merged::device_name;
+use crate::trace::table::metadata::Source;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -268,11 +269,28 @@ fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
 /// Compares the idle time of the steps, which comes from the gaps between activities, with sets of intervals.
 fn step_idle(device: &DeviceTime, steps: &[Step]) -> Identity {
     let busy = Intervals::union_of_all(device.unions.iter());
-    let idle = steps.iter().flat_map(|step| device.idle_in(step.time));
-    let idle = idle.map(|part| part.time.1 - part.time.0).sum();
-    let rest = steps.iter().map(|step| step.time.1 - step.time.0 - busy.clipped(step.time).length()).sum();
+    let [before, within] = [&device.before, &device.idle].map(|parts| idle_until(parts));
+    let until = |time| before(time) + within(time);
+    let after = |time: Interval| (time.1 - device.window.1.max(time.0)).max(0);
+    let idle = steps.iter().map(|step| until(step.time.1) - until(step.time.0) + after(step.time)).sum();
+    let times: Vec<Interval> = steps.iter().map(|step| step.time).collect();
+    let busy = lengths_in(&[&busy], &times).into_iter().map(|lengths| lengths.all[0]);
+    let rest = times.iter().zip(busy).map(|(time, busy)| time.1 - time.0 - busy).sum();
     let name = format!("device {}: idle time of the steps by cause = steps without busy time", device.device);
     equal(name, idle, rest)
+}
+
+/// Returns how much of the parts, which follow each other, lies before an instant.
+fn idle_until(parts: &[Part]) -> impl Fn(i64) -> i64 {
+    let mut sums = Vec::with_capacity(parts.len() + 1);
+    sums.push(0i64);
+    for part in parts {
+        sums.push(sums[sums.len() - 1] + part.time.1 - part.time.0);
+    }
+    move |time| {
+        let begun = parts.partition_point(|part| part.time.0 < time);
+        begun.checked_sub(1).map_or(0, |last| sums[last] + parts[last].time.1.min(time) - parts[last].time.0)
+    }
 }
 
 /// Returns for how much of the time of the steps any span is open; the spans are ordered by start.
@@ -301,9 +319,9 @@ mod tests {
     use super::*;
     use crate::analysis::device::device_time::device_times;
     use crate::analysis::device::steps::steps;
-    use crate::random::Random;
-    use crate::table::append::RowBuilder;
-    use crate::tree::Position;
+    use crate::base::random::Random;
+    use crate::trace::table::append::RowBuilder;
+    use crate::trace::tree::Position;
 
     /// Two steps, a nested operator that launches a kernel, a copy without a launch, a gap on the device.
     const TRACE: &[u8] = br#"{"schemaVersion":1,"traceEvents": [

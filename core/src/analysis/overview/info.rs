@@ -1,14 +1,14 @@
 //! Facts about a trace: counts, time, machine, and its metadata.
 
-use crate::order::sort_by_key;
-use crate::read::{perfetto, snapshot};
-use crate::rows::{Cell, Column, Rows, Shape};
-use crate::table::category::Category;
-use crate::table::events::Table;
-use crate::table::merged::Merged;
-use crate::table::metadata::Source;
-use crate::time;
+use crate::base::order::sort_by_key;
+use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::time;
 use crate::trace::Trace;
+use crate::trace::read::{perfetto, snapshot};
+use crate::trace::table::category::Category;
+use crate::trace::table::events::Table;
+use crate::trace::table::merged::Merged;
+use crate::trace::table::metadata::Source;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec;

@@ -3,13 +3,13 @@
 //! The preview sums the complete events read so far by name. Nothing is paired, nested or linked yet, so the time of a
 //! name includes its callees. The complete answer is [`summary`](super::summary).
 
-use crate::handle::run;
-use crate::names::NameId;
-use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Record, Rows, Shape};
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::time;
+use crate::base::handle::run;
+use crate::base::names::NameId;
+use crate::base::order::{descending, sort_by_key};
+use crate::base::rows::{Cell, Column, Record, Rows, Shape};
+use crate::base::time;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
 use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;

@@ -5,17 +5,17 @@
 //! event is found by its `External id` or its `correlation`; a sequence number of 0 counts as absent. One difference:
 //! more calls record an event than those of PyTorch's rule.
 
-use crate::diagnostics::Code;
-use crate::index::{Index, Keyed};
-use crate::link::Links;
-use crate::names::NameId;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::fields::Value;
-use crate::table::layout::Place::Args;
-use crate::time;
+use crate::base::diagnostics::Code;
+use crate::base::index::{Index, Keyed};
+use crate::base::names::NameId;
+use crate::base::time;
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::words::words;
+use crate::trace::link::Links;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::fields::Value;
+use crate::trace::table::layout::Place::Args;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

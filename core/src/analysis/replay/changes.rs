@@ -2,7 +2,7 @@
 
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::Cause;
-use crate::kernel_rules::KernelCategory;
+use crate::trace::kernel_rules::KernelCategory;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;

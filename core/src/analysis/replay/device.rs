@@ -2,8 +2,8 @@
 
 use super::graph::{Kind, Node, NodeId};
 use crate::analysis::device::device_time::{Class, Classes, activities};
-use crate::table::tracks::TrackId;
 use crate::trace::Trace;
+use crate::trace::table::tracks::TrackId;
 use alloc::vec::Vec;
 use core::ops::Range;
 

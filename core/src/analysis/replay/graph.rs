@@ -3,9 +3,9 @@
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::Cause;
 use crate::analysis::intervals::Interval;
-use crate::handle::{Run, handle, run};
-use crate::table::events::Row;
-use crate::table::tracks::TrackId;
+use crate::base::handle::{Run, handle, run};
+use crate::trace::table::events::Row;
+use crate::trace::table::tracks::TrackId;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -10,10 +10,10 @@ use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::intervals::Interval;
-use crate::table::events::Row;
-use crate::table::tracks::TrackId;
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::words::words;
+use crate::trace::table::events::Row;
+use crate::trace::table::tracks::TrackId;
 use alloc::vec::Vec;
 
 words! {
@@ -126,21 +126,54 @@ pub(super) fn critical_path(
     let all = graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]);
     let window = window.or_else(|| all.clone().min().zip(all.max()));
     let Some(window) = window.filter(|window| window.0 < window.1) else { return Vec::new() };
-    let mut walk = Walk { trace, host, graph, window, reached: window.1, segments: Vec::new() };
+    let mut walk = Walk { trace, graph, window, main: host.main(), reached: window.1, pieces: Vec::new() };
     walk.run();
-    walk.segments.reverse();
-    walk.segments
+    segments(trace, host, walk.pieces.into_iter().rev())
+}
+
+/// A piece of the path before the code in it is divided.
+enum Piece {
+    Segment(Segment),
+    /// A period of the code of a thread.
+    Code(TrackId, Interval),
+}
+
+/// Returns the segments of pieces in order of time. The code of threads is divided by what they did.
+fn segments(trace: &Trace, host: &Host<'_>, pieces: impl Iterator<Item = Piece>) -> Vec<Segment> {
+    let mut all: Vec<Segment> = Vec::new();
+    let mut add = |segment: Segment| match all.last_mut() {
+        Some(last) if (last.part, last.row, last.track) == (segment.part, segment.row, segment.track) => {
+            last.time.1 = segment.time.1;
+        }
+        _ => all.push(segment),
+    };
+    let is_collective = |row: Row| is_host_collective(trace.table.name(row));
+    let mut doing = host.walk_alone();
+    for piece in pieces {
+        match piece {
+            Piece::Segment(segment) => add(segment),
+            Piece::Code(track, period) => doing.parts(track, period, &mut |time, reason| {
+                let part = match reason.behind {
+                    Some(row) if is_collective(row) => PathPart::Communication,
+                    _ => PathPart::of_cause(reason.cause),
+                };
+                add(Segment { time, part, row: reason.behind, track: Some(track) });
+            }),
+        }
+    }
+    all
 }
 
 struct Walk<'a> {
     trace: &'a Trace,
-    host: &'a Host<'a>,
     graph: &'a Graph,
     window: Interval,
+    /// The main thread.
+    main: Option<TrackId>,
     /// The path is known from here to the end of the window.
     reached: i64,
-    /// The last period first.
-    segments: Vec<Segment>,
+    /// The last piece first.
+    pieces: Vec<Piece>,
 }
 
 impl Walk<'_> {
@@ -159,7 +192,7 @@ impl Walk<'_> {
             let time = self.graph.node(*id).time;
             time.0 < self.window.1 && self.window.1 < time.1
         };
-        let threads = self.graph.threads().filter(|thread| Some(thread.0) == self.host.main());
+        let threads = self.graph.threads().filter(|thread| Some(thread.0) == self.main);
         let open = threads.flat_map(|(_, nodes)| nodes).find(is_open);
         let ended = self.graph.ids().filter(|&id| self.graph.node(id).time.1 <= self.window.1);
         open.or_else(|| ended.max_by_key(|&id| self.graph.node(id).time.1)).map(Point::end)
@@ -225,15 +258,9 @@ impl Walk<'_> {
     fn code(&mut self, id: NodeId) {
         let Some(track) = self.track(id) else { return };
         let period = (self.graph.node(id).time.0.max(self.window.0), self.reached);
-        let mut parts = Vec::new();
-        self.host.walk_alone().parts(track, period, &mut |time, reason| parts.push((time, reason)));
-        let is_collective = |row: Row| is_host_collective(self.trace.table.name(row));
-        for (time, reason) in parts.into_iter().rev() {
-            let part = match reason.behind {
-                Some(row) if is_collective(row) => PathPart::Communication,
-                _ => PathPart::of_cause(reason.cause),
-            };
-            self.until(time.0, part, reason.behind, Some(track));
+        if period.0 < period.1 {
+            self.pieces.push(Piece::Code(track, period));
+            self.reached = period.0;
         }
     }
 
@@ -248,10 +275,7 @@ impl Walk<'_> {
         if start >= self.reached {
             return;
         }
-        match self.segments.last_mut() {
-            Some(last) if (last.part, last.row, last.track) == (part, row, track) => last.time.0 = start,
-            _ => self.segments.push(Segment { time: (start, self.reached), part, row, track }),
-        }
+        self.pieces.push(Piece::Segment(Segment { time: (start, self.reached), part, row, track }));
         self.reached = start;
     }
 }

@@ -6,12 +6,12 @@
 use super::device::{Stream, Streams};
 use super::graph::{Node, NodeId};
 use crate::analysis::device::names::is_sync_name;
-use crate::index::Index;
-use crate::names::NameSet;
-use crate::order::sort_by_key;
-use crate::table::category::Category;
-use crate::table::layout::Key;
+use crate::base::index::Index;
+use crate::base::names::NameSet;
+use crate::base::order::sort_by_key;
 use crate::trace::Trace;
+use crate::trace::table::category::Category;
+use crate::trace::table::layout::Key;
 use alloc::vec;
 use alloc::vec::Vec;
 

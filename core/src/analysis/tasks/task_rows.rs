@@ -2,13 +2,13 @@
 
 use super::waits::waits;
 use super::{BLOCKING_NS, Tasks};
-use crate::index::Keyed;
-use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows};
-use crate::table::events::Row;
+use crate::base::index::Keyed;
+use crate::base::order::{descending, sort_by_key};
+use crate::base::rows::{Cell, Column, Rows};
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::tree::Position;
-use crate::words::words;
+use crate::trace::table::events::Row;
+use crate::trace::tree::Position;
 use alloc::vec::Vec;
 
 words! {
@@ -156,7 +156,7 @@ impl Group {
         let polled = |ns: i64| (self.polls > 0).then_some(ns);
         let waiting = if is_wait { Some(self.waited()) } else { polled(self.polled_ns - self.busy_ns) };
         let on = self.waits.iter().filter(|(name, _)| *name >= 0).max_by_key(|(_, time)| *time);
-        let on = on.map(|&(name, _)| trace.table.names.get(crate::names::NameId(name as u32)));
+        let on = on.map(|&(name, _)| trace.table.names.get(crate::base::names::NameId(name as u32)));
         alloc::vec![
             trace.table.name(event).into(),
             on.into(),

@@ -7,9 +7,9 @@
 
 use super::Tasks;
 use crate::analysis::intervals::Interval;
-use crate::index::{Index, Keyed};
-use crate::order::sort_by_key;
-use crate::tree::Position;
+use crate::base::index::{Index, Keyed};
+use crate::base::order::sort_by_key;
+use crate::trace::tree::Position;
 use alloc::vec::Vec;
 
 /// A time between two polls of a task.

@@ -1,13 +1,14 @@
 //! The call tree: the spans of every lane merged by their path of names, with counts and times.
 
 use super::lane_names::LaneNames;
-use crate::index::Index;
-use crate::names::NameId;
-use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows};
-use crate::table::category::Category;
+use crate::base::escape::{first_frame, frame};
+use crate::base::index::Index;
+use crate::base::names::NameId;
+use crate::base::order::{descending, sort_by_key};
+use crate::base::rows::{Cell, Column, Rows};
 use crate::trace::Trace;
-use crate::tree::Lane;
+use crate::trace::table::category::Category;
+use crate::trace::tree::Lane;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -98,16 +99,25 @@ const DEEPEST: usize = 256;
 /// The maximum number of callers in a bottom-up tree: the paths of a tree of n nodes can have n² names.
 const MOST_CALLERS: usize = 256;
 
+/// A bottom-up tree has all paths of up to this many names. It has longer ones until it has this many nodes for each node of the
+/// tree, and [`MOST_PATHS`] more.
+const PATHS: usize = 16;
+const MOST_PATHS: usize = 1 << 16;
+
 /// Inverts a tree: the roots are the names with their total self time, and below each are its callers with the part of
 /// that time that is due to their calls. Self times are at the nodes without further callers.
 pub fn bottom_up(nodes: &[Node], depth: usize) -> Vec<Node> {
     let mut inverted: Vec<Node> = Vec::new();
     let mut index = Index::default();
+    let most = PATHS * nodes.len() + MOST_PATHS;
     for leaf in nodes.iter().filter(|n| n.self_ns != 0 || n.device_self_ns != 0) {
         let callers = core::iter::successors(Some(leaf), |n| n.parent.map(|p| &nodes[p]));
         let mut below = None;
         for (level, caller) in callers.take(depth.min(MOST_CALLERS)).enumerate() {
             let key = (below.map_or(-1, |at: usize| at as i64), i64::from(caller.name.0));
+            if level >= PATHS && inverted.len() >= most {
+                break;
+            }
             let at = index.of(key, inverted.len() as u32) as usize;
             if at == inverted.len() {
                 inverted.push(Node::new(caller.name, below, level));
@@ -220,25 +230,67 @@ pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
     rows
 }
 
-/// Returns every lane as folded stacks: `lane;root;…;leaf` and its self time in whole microseconds.
-pub fn folded(trace: &Trace) -> String {
-    let clean = |text: &str| -> String {
-        text.chars().map(|c| if matches!(c, ' ' | ';' | '\t' | '\n') { '_' } else { c }).collect()
-    };
-    let mut out = String::new();
-    let names = LaneNames::new(trace);
-    for lane in trace.tree.lanes() {
-        let nodes = merged(trace, lane, &[]);
-        let mut paths: Vec<String> = Vec::with_capacity(nodes.len());
-        for node in &nodes {
-            let above = node.parent.map_or_else(|| clean(&names.get(lane)), |p| paths[p].clone());
-            paths.push(format!("{above};{}", clean(trace.table.names.get(node.name))));
-        }
-        for (node, path) in nodes.iter().zip(&paths) {
+/// The most names of a line of [`Folded`]: the paths of n nested spans can have n² names.
+pub(super) const MOST_NAMES: usize = 1024;
+
+/// Appends a folded stack without its value: `outermost;…;innermost`, which can be the first of its line. Of a deeper stack than [`MOST_NAMES`], `[cut]` replaces the
+/// outermost names.
+pub(super) fn push_stack<'n>(
+    out: &mut String,
+    is_first: bool,
+    innermost_first: impl Iterator<Item = &'n str>,
+) {
+    let mut names: Vec<&str> = innermost_first.take(MOST_NAMES + 1).collect();
+    if names.len() > MOST_NAMES {
+        names[MOST_NAMES] = "[cut]";
+    }
+    for (at, name) in names.iter().rev().enumerate() {
+        out.extend((at > 0).then_some(';'));
+        out.push_str(&if at == 0 && is_first { first_frame(name) } else { frame(name) });
+    }
+}
+
+/// Writes every lane as folded stacks, piece by piece: `lane;root;…;leaf` and its self time in whole microseconds.
+#[derive(Debug)]
+pub(crate) struct Folded {
+    /// The names of all lanes.
+    heads: Vec<String>,
+    /// The number of the lanes before this one.
+    lane: usize,
+    nodes: Vec<Node>,
+    /// The number of the nodes of the lane that were written.
+    written: usize,
+}
+
+impl Folded {
+    pub(crate) fn new(trace: &Trace) -> Folded {
+        let names = LaneNames::new(trace);
+        let heads = trace.tree.lanes().iter().map(|lane| first_frame(&names.get(lane))).collect();
+        Folded { heads, lane: 0, nodes: Vec::new(), written: 0 }
+    }
+
+    /// Appends lines until the text has `most` bytes. Returns whether there are more.
+    pub(crate) fn next(&mut self, trace: &Trace, out: &mut String, most: usize) -> bool {
+        let lanes = trace.tree.lanes();
+        while out.len() < most {
+            let Some(lane) = lanes.get(self.lane) else { return false };
+            if self.written == 0 {
+                self.nodes = merged(trace, lane, &[]);
+            }
+            let Some(node) = self.nodes.get(self.written) else {
+                (self.lane, self.written) = (self.lane + 1, 0);
+                continue;
+            };
+            self.written += 1;
             if node.self_ns >= 1000 {
-                let _ = writeln!(out, "{path} {}", node.self_ns / 1000);
+                out.push_str(&self.heads[self.lane]);
+                out.push(';');
+                let callers =
+                    core::iter::successors(Some(node), |node| node.parent.map(|at| &self.nodes[at]));
+                push_stack(out, false, callers.map(|node| trace.table.names.get(node.name)));
+                let _ = writeln!(out, " {}", node.self_ns / 1000);
             }
         }
+        true
     }
-    out
 }

@@ -8,13 +8,15 @@ use crate::analysis::device::launches::bandwidth::bandwidths;
 use crate::analysis::device::launches::{LaunchesBy, grouped};
 use crate::analysis::device::memory::Memory;
 use crate::analysis::intervals::Intervals;
-use crate::index::Index;
-use crate::order::{of_float, sort_by_key};
-use crate::rows::{Cell, Column, Rows};
-use crate::table::layout::{Key, Place};
-use crate::table::tracks::plain;
+use crate::base::index::{Index, Keyed};
+use crate::base::names::Names;
+use crate::base::order::{of_float, sort_by_key};
+use crate::base::rows::{Cell, Column, Rows};
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::words::words;
+use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::merged::device_name;
+use crate::trace::table::tracks::plain;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -89,7 +91,7 @@ fn recorded(trace: &Trace) -> Vec<Counter> {
     let mut all: Vec<Counter> = Vec::new();
     let mut series = Index::default();
     let mut index = Index::default();
-    for row in table.rows().filter(|&row| table.ph(row) == b'C' && table.ts(row) != crate::time::NONE) {
+    for row in table.rows().filter(|&row| table.ph(row) == b'C' && table.ts(row) != crate::base::time::NONE) {
         let track = table.track(row);
         let one = series.of((i64::from(table.name_id(row).0), i64::from(track.pid.0)), row.index() as u32);
         for (field, value) in table.all_fields(row).filter(|(f, _)| f.place == Place::Args) {
@@ -121,8 +123,12 @@ pub(super) fn counted_device(process: &str) -> Option<i64> {
 /// Adds the allocated and reserved memory of each device.
 fn memory(trace: &Trace, all: &mut Vec<Counter>) {
     let memory = Memory::new(trace);
-    for (at, device) in (0..).zip(&memory.devices) {
-        let records = || memory.records.iter().filter(|r| r.device == at);
+    let mut of_device = vec![Vec::new(); memory.devices.len()];
+    for record in &memory.records {
+        of_device[record.device as usize].push(record);
+    }
+    for (own, device) in of_device.iter().zip(&memory.devices) {
+        let records = || own.iter();
         let counter = |name: &str, points: Vec<(i64, f64)>| Counter {
             name: name.to_owned(),
             process: device.name.clone(),
@@ -144,6 +150,11 @@ fn devices(trace: &Trace, all: &mut Vec<Counter>) {
     let table = &trace.table;
     let mut queues = grouped(trace, LaunchesBy::Stream);
     sort_by_key(&mut queues, |group| (group.stream.map_or(0, |stream| i64::from(stream.0)), 0));
+    let (mut names, mut queues_of) = (Names::default(), Keyed::<Vec<usize>>::default());
+    for (at, stream) in queues.iter().enumerate().filter_map(|(at, group)| Some((at, group.stream?))) {
+        let device = names.intern(&device_name(table, table.tracks.get(stream).pid));
+        queues_of.of((i64::from(device.0), 0)).push(at);
+    }
     for (device, rows) in activities(table) {
         let busy = Intervals::union_of(rows.iter().map(|&row| (table.ts(row), table.end(row))).collect());
         let edges = busy.as_slice().iter().flat_map(|&(start, end)| [(start, 1.0), (end, 0.0)]);
@@ -154,10 +165,8 @@ fn devices(trace: &Trace, all: &mut Vec<Counter>) {
             unit: Unit::Share,
             points: edges.collect(),
         });
-        let own = queues.iter().filter(|group| {
-            group.stream.is_some_and(|stream| plain(&table.names, table.tracks.get(stream).pid) == device)
-        });
-        for group in own {
+        let own = names.find(&device).and_then(|device| queues_of.get((i64::from(device.0), 0)));
+        for group in own.into_iter().flatten().map(|&at| &queues[at]) {
             let stream = group.stream.map(|stream| plain(&table.names, table.tracks.get(stream).tid));
             let name = format!("launch queue {}", stream.unwrap_or_default().trim_start_matches("stream "));
             let points = group.queue.iter().flat_map(|queue| &queue.points);

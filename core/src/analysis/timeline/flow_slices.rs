@@ -1,9 +1,9 @@
 //! The slices that flows connect.
 
-use crate::table::events::Row;
-use crate::table::layout::Place;
 use crate::trace::Trace;
-use crate::tree::Position;
+use crate::trace::table::events::Row;
+use crate::trace::table::layout::Place;
+use crate::trace::tree::Position;
 
 /// The slice of a flow event: the event itself if it is a span; of an end without `"bp": "e"` the next slice on its track, as in
 /// Chrome's format; else the innermost slice that is open at its time. Device work has a track of its own with the same ids.

@@ -1,12 +1,12 @@
 //! Names of lanes: process and thread, with the names that the trace's metadata gives them.
 
-use crate::index::Index;
-use crate::names::NameId;
-use crate::table::layout::Key;
-use crate::table::merged::{own_id, rank_of};
-use crate::table::tracks::Track;
+use crate::base::index::Index;
+use crate::base::names::NameId;
 use crate::trace::Trace;
-use crate::tree::Lane;
+use crate::trace::table::layout::Key;
+use crate::trace::table::merged::{own_id, rank_of};
+use crate::trace::table::tracks::Track;
+use crate::trace::tree::Lane;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,13 +1,13 @@
 //! Spans by name, in the complete trace or in a selected part of it.
 
 use crate::analysis::intervals::Interval;
-use crate::index::Index;
-use crate::names::NameId;
-use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows};
-use crate::table::category::Category;
+use crate::base::index::Index;
+use crate::base::names::NameId;
+use crate::base::order::{descending, sort_by_key};
+use crate::base::rows::{Cell, Column, Rows};
 use crate::trace::Trace;
-use crate::tree::Lane;
+use crate::trace::table::category::Category;
+use crate::trace::tree::Lane;
 use alloc::vec;
 use alloc::vec::Vec;
 

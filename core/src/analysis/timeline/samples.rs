@@ -3,19 +3,20 @@
 //! A sample of Kinetoscope's recorder is an instant event of the category `CATEGORY` with its `Call stack`: functions, the
 //! innermost first, each followed by `;`. The samples of Chrome's format are read by the module `samples`.
 
+use super::call_tree::push_stack;
 use super::lane_names::LaneNames;
 use crate::analysis::intervals::Interval;
-use crate::index::{Index, Keyed};
-use crate::names::{NameId, Names};
-use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows};
-use crate::samples::{CATEGORY, NONE};
-use crate::table::events::Row;
-use crate::table::layout::Place;
-use crate::table::tracks::{self, TrackId};
-use crate::time;
+use crate::base::index::{Index, Keyed};
+use crate::base::names::{NameId, Names};
+use crate::base::order::{descending, sort_by_key};
+use crate::base::rows::{Cell, Column, Rows};
+use crate::base::time;
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::words::words;
+use crate::trace::samples::{CATEGORY, NONE};
+use crate::trace::table::events::Row;
+use crate::trace::table::layout::Place;
+use crate::trace::table::tracks::{self, TrackId};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
@@ -286,27 +287,37 @@ impl Merged {
     }
 }
 
-/// The most functions of a line of [`folded`]: the stacks of n nested functions can have n² names.
-const DEEPEST: usize = 1024;
+/// Writes the samples as folded stacks, piece by piece: `outermost;…;innermost`, and the number of samples in the innermost function
+/// itself.
+pub(crate) struct Folded {
+    merged: Merged,
+    /// The number of the nodes before the next one.
+    next: usize,
+}
 
-/// Returns the samples as folded stacks: `outermost;…;innermost`, and the number of samples in the innermost function itself.
-pub(crate) fn folded(trace: &Trace) -> String {
-    let merged = Merged::of(trace, &counted(trace, &SampleFilter::default()));
-    let mut out = String::new();
-    for node in merged.nodes.iter().filter(|node| node.own > 0) {
-        let above = |node: &&Node| node.parent.map(|at| &merged.nodes[at as usize]);
-        let callers = core::iter::successors(Some(node), above).take(DEEPEST + 1);
-        let mut names: Vec<&str> = callers.map(|node| merged.names.get(node.name)).collect();
-        if names.len() > DEEPEST {
-            names[DEEPEST] = "[cut]";
-        }
-        for (at, name) in names.iter().rev().enumerate() {
-            out.extend((at > 0).then_some(';'));
-            out.extend(name.chars().map(|c| if matches!(c, ' ' | ';' | '\t' | '\n') { '_' } else { c }));
-        }
-        let _ = writeln!(out, " {}", node.own);
+impl Folded {
+    pub(crate) fn new(trace: &Trace) -> Folded {
+        Folded { merged: Merged::of(trace, &counted(trace, &SampleFilter::default())), next: 0 }
     }
-    out
+
+    /// Appends lines until the text has `most` bytes. Returns whether there are more.
+    pub(crate) fn next(&mut self, out: &mut String, most: usize) -> bool {
+        let Merged { nodes, names, .. } = &self.merged;
+        while out.len() < most {
+            let Some(node) = nodes.get(self.next) else { return false };
+            self.next += 1;
+            if node.own > 0 {
+                let above = |node: &&Node| node.parent.map(|at| &nodes[at as usize]);
+                push_stack(
+                    out,
+                    true,
+                    core::iter::successors(Some(node), above).map(|node| names.get(node.name)),
+                );
+                let _ = writeln!(out, " {}", node.own);
+            }
+        }
+        true
+    }
 }
 
 fn thread_id(trace: &Trace, track: TrackId) -> &str {

@@ -3,16 +3,16 @@
 use super::flow_slices::slice_of;
 use crate::analysis::torch::averages::{GroupBy, group_members};
 use crate::analysis::torch::function_events::FunctionEvents;
-use crate::demangle::demangle;
-use crate::handle::run;
-use crate::link::FORWARD_BACKWARD;
-use crate::names::NameId;
-use crate::order::sort_by_key;
-use crate::table::events::{Row, Table};
-use crate::table::tracks::TrackId;
+use crate::base::demangle::demangle;
+use crate::base::handle::run;
+use crate::base::names::NameId;
+use crate::base::order::sort_by_key;
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::tree::Position;
-use crate::words::words;
+use crate::trace::link::FORWARD_BACKWARD;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::tracks::TrackId;
+use crate::trace::tree::Position;
 use alloc::vec;
 use alloc::vec::Vec;
 

@@ -4,11 +4,11 @@
 //! pixel are merged to one box with their count and the name of the longest. So a level has at most two boxes per
 //! pixel, regardless of the number of events, and the counts of all boxes add up to the number of visible spans.
 
-use crate::names::NameId;
-use crate::table::events::{Row, Table};
-use crate::table::tracks::TrackId;
+use crate::base::names::NameId;
 use crate::trace::Trace;
-use crate::tree::{Lane, Position, Tree};
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::tracks::TrackId;
+use crate::trace::tree::{Lane, Position, Tree};
 use alloc::vec::Vec;
 
 /// The part of a track to draw.

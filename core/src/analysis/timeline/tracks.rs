@@ -3,13 +3,13 @@
 use super::counters::counted_device;
 use super::lane_names::LaneNames;
 use crate::analysis::intervals::Collector;
-use crate::rows::{Cell, Column, Rows, Shape};
-use crate::table::layout::Place;
-use crate::table::tracks::{TrackId, plain};
-use crate::time;
+use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::time;
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::tree::Lane;
-use crate::words::words;
+use crate::trace::table::layout::Place;
+use crate::trace::table::tracks::{TrackId, plain};
+use crate::trace::tree::Lane;
 use alloc::vec;
 use alloc::vec::Vec;
 

@@ -2,7 +2,7 @@
 
 use super::averages::Average;
 use super::device_type::DeviceType;
-use crate::rows::{Cell, Column, Rows, Shape};
+use crate::base::rows::{Cell, Column, Rows, Shape};
 use alloc::vec;
 use serde_json::Value;
 

@@ -6,12 +6,13 @@ use super::event_ids::{self, EventIds};
 use super::frames::{MODULE_PREFIX, StackId};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind, rounded_ns};
 use super::hierarchy;
-use crate::handle::collect;
-use crate::index::Index;
-use crate::names::Names;
-use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
-use crate::table::metadata::Source;
+use crate::analysis::children::Children;
+use crate::base::handle::collect;
+use crate::base::index::Index;
+use crate::base::names::Names;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::layout::Key;
+use crate::trace::table::metadata::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -346,17 +347,12 @@ pub(crate) fn group_members(events: &FunctionEvents, table: &Table, by: GroupBy,
     members
 }
 
-/// Adds each event's own device time to its group, if it has one, and to the groups of all its ancestors. The result is
-/// the sum of the totals of every event, without storing these.
+/// Adds the device time of each event with everything inside of it to its group.
 fn add_device_totals(events: &FunctionEvents, _: &Table, group_of: &[u32], groups: &mut [Average]) {
+    let totals = events.device_times_with(|event| events.self_device_time_total_ns(event));
     for event in events.events() {
-        let own = events.self_device_time_total_ns(event);
-        let mut above = Some(event).filter(|_| own != 0);
-        while let Some(around) = above {
-            if let Some(group) = groups.get_mut(group_of[around.index()] as usize) {
-                group.device_time_total_ns = group.device_time_total_ns.saturating_add(own);
-            }
-            above = events.parent(around);
+        if let Some(group) = groups.get_mut(group_of[event.index()] as usize) {
+            group.device_time_total_ns = group.device_time_total_ns.saturating_add(totals[event.index()]);
         }
     }
 }
@@ -364,20 +360,25 @@ fn add_device_totals(events: &FunctionEvents, _: &Table, group_of: &[u32], group
 /// Does the same without the work that PyTorch counts again: that of an operator for the profiler's overhead inside of it, and for each
 /// further operator with the same name around it.
 fn add_device_work(events: &FunctionEvents, table: &Table, group_of: &[u32], groups: &mut [Average]) {
-    // The number of the last event whose work a group has.
-    let mut counted = alloc::vec![u32::MAX; groups.len()];
-    for event in events.events() {
-        let own = events.self_device_time_total_ns(event);
-        let mut above = Some(event).filter(|&event| own != 0 && !events.is_overhead(table, event));
-        while let Some(around) = above {
-            let group = group_of[around.index()] as usize;
-            if let Some(last) = counted.get_mut(group).filter(|last| **last != event.index() as u32) {
-                *last = event.index() as u32;
-                groups[group].device_time_total_ns = groups[group].device_time_total_ns.saturating_add(own);
-            }
-            above = events.parent(around);
-        }
+    let own = |event| {
+        if events.is_overhead(table, event) { 0 } else { events.self_device_time_total_ns(event) }
+    };
+    let totals = events.device_times_with(own);
+    if totals.iter().all(|total| *total == 0) {
+        return;
     }
+    let parents: Vec<Option<FunctionEvent>> = collect(events.len(), |event| events.parent(event));
+    // The number of open events of each group.
+    let mut open = alloc::vec![0u32; groups.len()];
+    Children::new(&parents).walk(|event, enters| {
+        let group = group_of[event.index()] as usize;
+        let Some(open) = open.get_mut(group) else { return };
+        if enters && *open == 0 {
+            let time = &mut groups[group].device_time_total_ns;
+            *time = time.saturating_add(totals[event.index()]);
+        }
+        *open = if enters { *open + 1 } else { *open - 1 };
+    });
 }
 
 /// PyTorch's `total_average`: the sums over all events; other fields are those of the last event.

@@ -1,7 +1,7 @@
 //! PyTorch's times of function events, in its floating point arithmetic.
 
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
-use crate::table::events::Table;
+use crate::trace::table::events::Table;
 use alloc::vec::Vec;
 
 /// Times in microseconds, computed in PyTorch's floating point arithmetic: starts and ends are rounded to `f64` before

@@ -8,13 +8,14 @@
 use super::dynamo::{ANNOTATION, ProfileResult};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use super::profile_metrics::{Percent, ProfileMetrics, is_compiled_region};
-use crate::names::{ByName, NameId};
-use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows, Shape};
-use crate::table::category::Category;
-use crate::table::events::Table;
+use crate::base::names::{ByName, NameId};
+use crate::base::order::{descending, sort_by_key};
+use crate::base::page::Page;
+use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::words::words;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::Table;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -203,14 +204,15 @@ pub(crate) fn coverage_rows(trace: &Trace) -> (Rows, Option<ProfileResult>) {
 }
 
 /// Returns the rows as a table, followed by the text of Dynamo's profiler.
-pub(crate) fn coverage_text(rows: &Rows, dynamo: Option<&ProfileResult>) -> String {
-    let Some(dynamo) = dynamo else { return rows.to_text() };
-    let mut text = format!("{}\nDynamo's profiler: {dynamo}\n", rows.to_text());
-    for line in &dynamo.missing {
-        text += line;
-        text.push('\n');
+pub(crate) fn coverage_text(rows: &Rows, dynamo: Option<&ProfileResult>) -> Page {
+    let mut page = Page::default();
+    page.table(rows);
+    if let Some(dynamo) = dynamo {
+        page.blank();
+        page.line(format!("Dynamo's profiler: {dynamo}"));
+        dynamo.missing.iter().for_each(|line| page.line(line));
     }
-    text
+    page
 }
 
 #[cfg(test)]

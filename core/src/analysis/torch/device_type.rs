@@ -1,9 +1,9 @@
 //! PyTorch's device types: names and numbers.
 
-use crate::table::events::{Row, Table};
-use crate::table::fields::Value;
-use crate::table::layout::Key;
-use crate::words::{Vocabulary, help};
+use crate::base::words::{Vocabulary, help};
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::fields::Value;
+use crate::trace::table::layout::Key;
 
 macro_rules! device_types {
     ($($variant:ident $name:literal $number:literal;)*) => {

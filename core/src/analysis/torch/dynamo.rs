@@ -12,9 +12,9 @@
 
 use super::function_events::{FunctionEvent, FunctionEvents, Kind, is_python_call};
 use super::profile_metrics::{Percent, ProfileMetrics, is_torch_region};
-use crate::names::NameId;
-use crate::order::sort_by_key;
-use crate::table::events::Table;
+use crate::base::names::NameId;
+use crate::base::order::sort_by_key;
+use crate::trace::table::events::Table;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,13 +1,13 @@
 //! The ids and numbers of function events, which groups of events do not have.
 
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
-use crate::handle::collect;
-use crate::order::sort_by_key;
-use crate::table::events::Table;
-use crate::table::layout::{Key, Place};
-use crate::table::merged::own_number;
-use crate::table::metadata::Source;
-use crate::table::tracks::plain;
+use crate::base::handle::collect;
+use crate::base::order::sort_by_key;
+use crate::trace::table::events::Table;
+use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::merged::own_number;
+use crate::trace::table::metadata::Source;
+use crate::trace::table::tracks::plain;
 use alloc::vec::Vec;
 
 /// The ids and numbers of an event, which averages do not have.

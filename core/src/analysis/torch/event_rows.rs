@@ -5,11 +5,11 @@ use super::event_details::{Details, KERNEL};
 use super::event_ids;
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use super::node_rows::ARGUMENT;
-use crate::demangle::demangled;
-use crate::rows::{Cell, Column, Rows, Shape};
-use crate::table::metadata::Source;
-use crate::table::tracks;
+use crate::base::demangle::demangled;
+use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::trace::Trace;
+use crate::trace::table::metadata::Source;
+use crate::trace::table::tracks;
 use alloc::vec;
 use serde_json::Value;
 

@@ -15,18 +15,18 @@ use super::open_ranges::{OpenRanges, has_open_ranges, is_open};
 use super::overloads::Overloads;
 use crate::analysis::children::Children;
 use crate::analysis::intervals::Interval;
-use crate::handle::{handle, run};
-use crate::index::Index;
-use crate::names::NameSet;
-use crate::order::sort_by_key;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
-use crate::table::merged::is_merged;
-use crate::table::tracks::TrackId;
-use crate::time;
+use crate::base::handle::{handle, run};
+use crate::base::index::Index;
+use crate::base::names::NameSet;
+use crate::base::order::sort_by_key;
+use crate::base::time;
 use crate::trace::Trace;
-use crate::versions::margin_ns;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::layout::Key;
+use crate::trace::table::merged::is_merged;
+use crate::trace::table::tracks::TrackId;
+use crate::trace::versions::margin_ns;
 use alloc::collections::BinaryHeap;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -314,7 +314,7 @@ struct Replay {
     /// The innermost open node of each track.
     open: Vec<Option<Node>>,
     closed: Vec<bool>,
-    /// The end and index of each open node. The heap has the type of the one in [`tree`](crate::tree), to be compiled
+    /// The end and index of each open node. The heap has the type of the one in [`tree`](crate::trace::tree), to be compiled
     /// once.
     ends: BinaryHeap<Reverse<(i64, u32)>>,
 }

@@ -1,11 +1,11 @@
 //! PyTorch's event tree as rows.
 
 use super::event_tree::{EventTree, Node};
-use crate::rows::{Cell, Column, Rows, Shape};
-use crate::table::category::Category;
-use crate::table::tracks::plain;
+use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::words::words;
 use crate::trace::Trace;
-use crate::words::words;
+use crate::trace::table::category::Category;
+use crate::trace::table::tracks::plain;
 use alloc::vec;
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! The tracks of forward threads, for the backward functions that refer to them.
 
-use crate::index::Index;
-use crate::table::layout::Key;
+use crate::base::index::Index;
 use crate::trace::Trace;
+use crate::trace::table::layout::Key;
 
 /// Returns the track of each thread that ran forward operators, by the thread number that backward functions record.
 /// The `fwdbwd` flows connect the two.

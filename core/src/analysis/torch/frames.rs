@@ -1,6 +1,6 @@
 //! Frames of Python stacks, and the distinct stacks of a trace.
 
-use crate::handle::handle;
+use crate::base::handle::handle;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;

@@ -1,6 +1,6 @@
 //! torch.profiler's view of a trace: its `FunctionEvent`s, with the tree that PyTorch builds of them.
 //!
-//! It differs from [`tree`](crate::tree): only operators, annotations, runtime calls and device work are events; an
+//! It differs from [`tree`](crate::trace::tree): only operators, annotations, runtime calls and device work are events; an
 //! event that extends beyond the open event is not its child and closes it; and an only child with its parent's name is
 //! merged into the parent. Times are integer nanoseconds where PyTorch has floats of microseconds; sums agree to the
 //! printed digit.
@@ -22,15 +22,15 @@ use super::main_thread::MainThreads;
 use super::open_ranges::OpenRanges;
 use super::overloads::Overloads;
 use crate::analysis::children::Children;
-use crate::handle::{collect, handle, run};
-use crate::index::Index;
-use crate::names::{NameId, Names};
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
-use crate::table::metadata::Source;
-use crate::table::tracks::TrackId;
-use crate::versions::margin_ns;
+use crate::base::handle::{collect, handle, run};
+use crate::base::index::Index;
+use crate::base::names::{NameId, Names};
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::layout::Key;
+use crate::trace::table::metadata::Source;
+use crate::trace::table::tracks::TrackId;
+use crate::trace::versions::margin_ns;
 use alloc::vec::Vec;
 pub(super) use build::rounded_ns;
 
@@ -251,7 +251,12 @@ impl FunctionEvents {
         if !self.legacy_totals.is_empty() {
             return self.legacy_totals.clone();
         }
-        let mut totals: Vec<i64> = collect(self.len(), |event| self.self_device_time_total_ns(event));
+        self.device_times_with(|event| self.self_device_time_total_ns(event))
+    }
+
+    /// Returns a device time of each event and everything inside of it, in ns.
+    pub(super) fn device_times_with(&self, own: impl Fn(FunctionEvent) -> i64) -> Vec<i64> {
+        let mut totals: Vec<i64> = collect(self.len(), own);
         // Children come after their parents, so in reverse order each sum is complete before it is added to the
         // parent's.
         for event in self.events().rev() {

@@ -1,10 +1,10 @@
 //! The thread that started the profiler. PyTorch assigns to it what has no thread: the profiler's overhead and the
 //! annotations of streams.
 
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::merged::{recording_of, recordings};
-use crate::table::tracks::{Track, TrackId};
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::merged::{recording_of, recordings};
+use crate::trace::table::tracks::{Track, TrackId};
 use alloc::vec;
 use alloc::vec::Vec;
 

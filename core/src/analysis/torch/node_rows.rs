@@ -1,8 +1,8 @@
 //! The nodes of execution traces as rows, and their arguments.
 
-use crate::execution::{Node, Side, nodes_of};
-use crate::rows::{Cell, Column, Record, Rows, Shape};
+use crate::base::rows::{Cell, Column, Record, Rows, Shape};
 use crate::trace::Trace;
+use crate::trace::execution::{Node, Side, nodes_of};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;

@@ -4,12 +4,12 @@
 //! with their parent in the event tree, and are asynchronous. Without a parent that ended they last to the end of the
 //! recording, or are no events, depending on the version.
 
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::fields::Value;
-use crate::table::layout::{FieldType, Key, Layout};
-use crate::table::merged::{recording_of, recordings};
-use crate::table::metadata::Source;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::fields::Value;
+use crate::trace::table::layout::{FieldType, Key, Layout};
+use crate::trace::table::merged::{recording_of, recordings};
+use crate::trace::table::metadata::Source;
 use alloc::vec;
 use alloc::vec::Vec;
 

@@ -1,9 +1,9 @@
 //! Overload names, which traces have after a dot in the names of operators: `aten::add.Tensor`.
 
-use crate::names::{NameSet, Names};
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::metadata::Source;
+use crate::base::names::{NameSet, Names};
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::metadata::Source;
 
 /// How the names of a trace are split.
 #[derive(Clone, Copy, Debug, Default)]

@@ -11,15 +11,15 @@ pub use pattern::Pattern;
 pub use scene::{Needs, Scene};
 
 use super::event_tree::Node;
-use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows};
+use crate::base::order::{descending, sort_by_key};
+use crate::base::page::Page;
+use crate::base::rows::{Cell, Column, Rows};
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt::Write;
 
 /// A match of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,38 +69,42 @@ pub const REPORTED: &[&dyn Pattern] = ALL.split_at(7).0;
 
 /// Returns the report on some patterns in the format of PyTorch's `report_all_anti_patterns`, with different descriptions: every
 /// distinct message once, then the number of matched events.
-pub fn report(trace: &Trace, patterns: &[&dyn Pattern]) -> String {
+pub fn report(trace: &Trace, patterns: &[&dyn Pattern]) -> Page {
     let scene = Scene::new(trace);
     let found = find(&scene, patterns);
     let rule = "-".repeat(40);
-    let title = format!("{rule}TorchTidy Report{rule}\n");
-    let mut out = title.clone() + "Matched Events:\n";
-    let mut printed: Vec<String> = Vec::new();
+    let title = format!("{rule}TorchTidy Report{rule}");
+    let mut page = Page::default();
+    page.line(&title);
+    page.line("Matched Events:");
+    let mut printed: Vec<[Option<String>; 2]> = Vec::new();
     for one in &found {
         let pattern = patterns[one.pattern];
-        let mut message = pattern.description().to_owned() + "\n";
-        if pattern.reports_place() {
+        let place = pattern.reports_place().then(|| {
             let place = scene.place(one.node).unwrap_or("No source code location found");
-            let _ = writeln!(message, "[Source Code Location] {place}");
-        }
+            format!("[Source Code Location] {place}")
+        });
+        let message = [Some(pattern.description().to_owned()), place];
         if !printed.contains(&message) {
-            out += &message;
+            message.iter().flatten().for_each(|line| page.line(line));
             printed.push(message);
         }
     }
-    out += "Summary:\n";
+    page.line("Summary:");
     for (index, pattern) in patterns.iter().enumerate() {
         let count = found.iter().filter(|m| m.pattern == index).count();
         if count > 0 {
-            let _ = writeln!(out, "{}: {count} events matched.", pattern.name());
+            page.line(format!("{}: {count} events matched.", pattern.name()));
         }
     }
-    out + &title
+    page.line(title);
+    page
 }
 
 /// Returns the rows as a table, followed by the advice for each pattern.
-pub(crate) fn advice(rows: &Rows) -> String {
-    let mut out = rows.to_text();
+pub(crate) fn advice(rows: &Rows) -> Page {
+    let mut page = Page::default();
+    page.table(rows);
     let column = |key: &str| rows.columns.iter().position(|c| c.key == key).unwrap_or(0);
     let (name, description) = (column("pattern"), column("description"));
     let mut printed: Vec<&Cell> = Vec::new();
@@ -108,11 +112,13 @@ pub(crate) fn advice(rows: &Rows) -> String {
         if let (Cell::Text(pattern), Cell::Text(text)) = (&row[name], &row[description])
             && !printed.contains(&&row[name])
         {
-            let _ = write!(out, "\n{pattern}\n  → {text}\n");
+            page.blank();
+            page.line(pattern);
+            page.line(format!("  → {text}"));
             printed.push(&row[name]);
         }
     }
-    out
+    page
 }
 
 /// The columns of the answer.

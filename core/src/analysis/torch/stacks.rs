@@ -3,11 +3,12 @@
 use super::clock::TorchClock;
 use super::frames::StackId;
 use super::function_events::FunctionEvents;
-use crate::handle::collect;
-use crate::order::{descending, sort_by_key};
-use crate::rows::{Cell, Column, Rows, Shape};
-use crate::table::events::Table;
-use crate::words::words;
+use crate::base::escape;
+use crate::base::handle::collect;
+use crate::base::order::{descending, sort_by_key};
+use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::words::words;
+use crate::trace::table::events::Table;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -56,7 +57,7 @@ pub fn export(events: &FunctionEvents, table: &Table, metric: Metric) -> String 
             if i > 0 {
                 out.push(';');
             }
-            out.extend(frame.chars().map(|c| if matches!(c, ' ' | ';' | '\t' | '\n') { '_' } else { c }));
+            out.push_str(&if i == 0 { escape::first_frame(frame) } else { escape::frame(frame) });
         }
         let _ = writeln!(out, " {us}");
     }

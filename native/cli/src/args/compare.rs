@@ -1,6 +1,6 @@
 //! The arguments of the commands that compare: `diff`, `check` with budgets, and `trend`.
 
-use super::{FORMATS, examples, format_arg, output};
+use super::{FORMATS, examples, format_arg, output, with_formats};
 use clap::{Arg, ArgAction, Command, value_parser};
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ pub(super) fn with_budgets(command: Command) -> Command {
         .long("init")
         .action(ArgAction::SetTrue)
         .help_heading("Budgets")
-        .conflicts_with_all(["base", "report", "record"])
+        .conflicts_with_all(["base", "reports", "record"])
         .help("Print a file of budgets whose tolerances come from the noise of the traces");
     let file = |name: &'static str, help: &'static str| {
         Arg::new(name)
@@ -71,6 +71,8 @@ pub(super) fn with_budgets(command: Command) -> Command {
         .after_help(short)
         .after_long_help(long)
         .override_usage("kinetoscope check [OPTIONS] [BUDGET.toml] <TRACE>...")
-        .args([base, init, report.action(ArgAction::Append), record])
-        .mut_arg("format", |format| format.value_parser([&FORMATS[..], &["junit", "sarif"]].concat()))
+        .args([base, init, report.id("reports").action(ArgAction::Append), record])
+        .mut_arg("format", |format| {
+            with_formats(format, "The output format", &[&FORMATS[..], &["junit", "sarif"]].concat())
+        })
 }

@@ -1,15 +1,48 @@
 //! The arguments about how traces are read.
 
+use super::rules_of;
+use crate::failure::Failure;
+use crate::progress::Reading;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use clap::{Arg, value_parser};
-use kinetoscope_core::kernel_rules::KernelRules;
+use clap::{Arg, ArgMatches, value_parser};
+use kinetoscope_core::base::units::parse_bytes;
 use kinetoscope_core::queries::Input;
 use kinetoscope_core::queries::options::WINDOW;
 use kinetoscope_core::queries::setting::Setting;
-use kinetoscope_core::units::parse_bytes;
-use kinetoscope_core::versions::Rules;
-use std::fs;
-use std::path::PathBuf;
+use kinetoscope_core::trace::kernel_rules::KernelRules;
+use kinetoscope_core::trace::versions::Rules;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The longest file that is read besides traces, in bytes.
+const LONGEST: u64 = 256 << 20;
+
+/// How the traces of a command are read. Not every command has all of these arguments.
+pub(super) fn reading(matches: &ArgMatches) -> Reading {
+    Reading {
+        rules: rules_of(matches),
+        execution_trace: matches.try_get_one("execution-trace").ok().flatten().cloned(),
+        window: matches.try_get_one("window").ok().flatten().copied(),
+        memory_limit: matches.try_get_one("memory-limit").ok().flatten().copied(),
+    }
+}
+
+/// Reads a file that is not a trace, such as rules, peaks, budgets and histories.
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST {
+        let message = format!("the file is longer than {} MiB", LONGEST >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(text)
+}
+
+/// As [`read_text`], with an error that names the file.
+pub(crate) fn read(path: &Path) -> Result<String, Failure> {
+    read_text(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+}
 
 /// The arguments about what a trace may take and which part of it is read.
 pub(super) fn extent() -> [Arg; 2] {
@@ -57,7 +90,7 @@ fn torch_version() -> Arg {
 
 fn kernel_rules() -> Arg {
     let rules = |path: PathBuf| {
-        let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let text = read_text(&path).map_err(|error| error.to_string())?;
         KernelRules::parse(&text).map_err(|error| error.to_string())
     };
     Arg::new("kernel-rules")

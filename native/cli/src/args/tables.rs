@@ -2,8 +2,8 @@
 
 use super::{examples, format_arg, output, rules, run_traces};
 use clap::{Arg, ArgAction, Command, value_parser};
-use kinetoscope_core::schema::TABLES;
-use kinetoscope_core::units::parse_bytes;
+use kinetoscope_core::base::units::parse_bytes;
+use kinetoscope_core::queries::schema::TABLES;
 use std::path::PathBuf;
 
 /// The forms of `export` that write tables.
@@ -87,7 +87,7 @@ pub(super) fn sql() -> Command {
             ],
         ))
         .args([
-            Arg::new("traces")
+            Arg::new("run")
                 .value_name("QUERY|TRACE")
                 .num_args(1..)
                 .value_parser(value_parser!(PathBuf))

@@ -1,13 +1,13 @@
 //! The command `merge`.
 
-use super::{Read, sources, strict_code};
+use super::{Read, strict_code};
 use crate::args::Files;
 use crate::failure::{Failure, report};
 use crate::progress::read_run;
 use clap::ArgMatches;
-use kinetoscope::files::{Content, Output};
-use kinetoscope_core::error::Error;
-use kinetoscope_core::write::merge::Merger;
+use kinetoscope::files::{Content, Output, RunFiles};
+use kinetoscope_core::base::error::Error;
+use kinetoscope_core::output::write::merge::Merger;
 
 /// Writes the events of all files as one trace. The files are read twice: first for the clocks, then for the events, so
 /// that one trace is in memory at a time.
@@ -17,7 +17,7 @@ pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
     if files.traces.iter().any(|path| path.as_os_str() == "-") {
         return Err(Failure::usage("merge reads its files twice, so it cannot read standard input"));
     }
-    let sources = sources(&files)?;
+    let sources = RunFiles::of(&files.traces)?;
     let mut read = Read::default();
     read_run(&sources, &files.reading.rules, &mut |found| read.add_events(found));
     let code = read.code;

@@ -3,13 +3,13 @@
 use super::require;
 use crate::answer::{is_partial, report_partial, report_without_events};
 use crate::args::Files;
-use crate::destinations::Inputs;
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
+use crate::named_files::Inputs;
 use crate::progress::read_run;
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, Output, RunFiles};
-use kinetoscope_core::ranks::file::{Summaries, limit};
-use kinetoscope_core::ranks::summary::{MERGED, Summary};
+use kinetoscope_core::runs::ranks::file::{Summaries, limit};
+use kinetoscope_core::runs::ranks::summary::{MERGED, Summary};
 use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -24,11 +24,10 @@ pub(crate) fn summarize(matches: &ArgMatches) -> Result<u8, Failure> {
         return Err(Failure::usage("a summary is not text: name a file with --output, or use a pipe"));
     }
     let run = RunFiles::of(&files.traces)?;
-    let inputs = Inputs::of(run.sources());
+    let inputs = Inputs::of(matches);
     let mut destination = if output.is_dir() {
         Destination::Folder { folder: output, written: HashSet::new() }
     } else {
-        inputs.refuse(&output)?;
         Destination::File { path: output, summaries: Summaries::default() }
     };
     let mut code = 0;

@@ -2,16 +2,14 @@
 
 use super::ranks::Ranks;
 use crate::args;
-use crate::destinations::Inputs;
 use crate::failure::{Failure, report};
 use clap::ArgMatches;
-use kinetoscope::files::THREADS;
-use kinetoscope_core::schema::{Schema, TABLES};
-use kinetoscope_core::units::bytes;
+use kinetoscope::files::{Output, THREADS};
+use kinetoscope_core::base::units::bytes;
+use kinetoscope_core::queries::schema::{Schema, TABLES};
 use kinetoscope_tables::arrow::TableStream;
 use kinetoscope_tables::dataset::{Dataset, Written};
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 pub(super) fn export(form: &str, matches: &ArgMatches) -> Result<u8, Failure> {
@@ -45,18 +43,11 @@ fn parquet(ranks: &Ranks, tables: &[&'static Schema], folder: &Path) -> Result<u
 }
 
 fn arrow(ranks: &Ranks, table: &str, output: Option<&Path>) -> Result<u8, Failure> {
-    let output: BufWriter<Box<dyn Write>> = BufWriter::new(match output {
-        Some(path) => {
-            Inputs::of(ranks.files()?.sources()).refuse(path)?;
-            Box::new(File::create(path).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))?)
-        }
-        None if io::stdout().is_terminal() => {
-            return Err(Failure::usage("arrow is not text: name a file with --output, or use a pipe"));
-        }
-        None => Box::new(io::stdout()),
-    });
-    let mut stream = TableStream::new(table, output)?;
+    if output.is_none() && io::stdout().is_terminal() {
+        return Err(Failure::usage("arrow is not text: name a file with --output, or use a pipe"));
+    }
+    let mut stream = TableStream::new(table, Output::create(output)?)?;
     let code = ranks.read(&mut |of| Ok(stream.write(&of)?))?;
-    stream.finish()?.flush()?;
+    stream.finish()?.finish()?;
     Ok(code)
 }

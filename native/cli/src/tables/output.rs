@@ -4,7 +4,7 @@ use crate::args::Format;
 use crate::failure::Failure;
 use crate::terminal;
 use arrow_schema::DataType;
-use kinetoscope_core::rows::{Cell, CellType, Column, Rows, Shape};
+use kinetoscope_core::base::rows::{Cell, CellType, Column, Rows, Shape};
 use kinetoscope_tables::sql::Answer;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -15,6 +15,7 @@ pub(super) fn text(answer: &Answer, format: Format, to_terminal: bool) -> Result
     let rows = rows(answer)?;
     Ok(match format {
         Format::Csv => rows.to_csv(),
+        Format::ExactCsv => rows.to_exact_csv(),
         Format::Md => rows.to_markdown(),
         Format::Json => {
             let lines: Vec<String> = (0..rows.rows.len()).map(|at| rows.json_row(at)).collect();

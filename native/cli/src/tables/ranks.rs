@@ -40,11 +40,6 @@ impl Ranks {
         Ok(Ranks { arguments, rules, run_id, rank: matches.get_one("rank").copied().unwrap_or(0) })
     }
 
-    /// The files of all arguments.
-    pub(super) fn files(&self) -> Result<RunFiles, Failure> {
-        Ok(RunFiles::of(&self.arguments)?)
-    }
-
     /// Reads the traces one after the other, and calls `each` with each of them. A file that cannot be read is reported.
     /// Returns the exit code.
     pub(super) fn read(&self, each: &mut dyn FnMut(RankTrace) -> Result<(), Failure>) -> Result<u8, Failure> {

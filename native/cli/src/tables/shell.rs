@@ -4,7 +4,7 @@ use super::library::list;
 use super::output::text;
 use crate::args::{FORMATS, Format, format_named};
 use crate::failure::{Failure, report};
-use kinetoscope_core::schema::{FieldType, Schema, TABLES};
+use kinetoscope_core::queries::schema::{FieldType, Schema, TABLES};
 use kinetoscope_tables::sql::{Session, VIEWS, query};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;

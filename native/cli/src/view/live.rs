@@ -129,7 +129,7 @@ async fn blocking(run: impl FnOnce() -> Response + Send + 'static) -> Response {
 /// The complete file.
 async fn complete(live: SharedLive, request: Request) -> Response {
     let path = lock(&live).follower.as_ref().map(|follower| follower.path().to_owned());
-    let Some(path) = path else { return StatusCode::NOT_FOUND.into_response() };
+    let Some(path) = path.filter(|path| path.is_file()) else { return StatusCode::NOT_FOUND.into_response() };
     match ServeFile::new(path).try_call(request).await {
         Ok(response) => response.map(Body::new),
         Err(_) => StatusCode::NOT_FOUND.into_response(),

@@ -1,9 +1,9 @@
 //! The pages of the commands: help, columns and an example each.
 
 use crate::{check, source};
+use kinetoscope_core::base::rows::{CellType, Column};
 use kinetoscope_core::outline::COLUMNS;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Kind, QUERIES};
-use kinetoscope_core::rows::{CellType, Column};
 use std::fmt::Write;
 use std::process::Command;
 

@@ -2,7 +2,7 @@
 
 use crate::{check, files, root, source};
 use kinetoscope::files::open;
-use kinetoscope_core::diagnostics::Code;
+use kinetoscope_core::base::diagnostics::Code;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -19,7 +19,7 @@ const FOLDERS: [&str; 8] = [
 ];
 
 /// What is too large for a fixture, or needs a program that records.
-const WITHOUT_FIXTURE: [(Code, &str); 7] = [
+const WITHOUT_FIXTURE: [(Code, &str); 8] = [
     (
         Code::MemoryLimit,
         "The npm package and the page have a limit of 3 GiB unless another one is given. The command line has one with `--memory-limit`.",
@@ -27,6 +27,10 @@ const WITHOUT_FIXTURE: [(Code, &str); 7] = [
     (
         Code::OutsideWindow,
         "Only windows of larger traces have it: `--window` of the command line, `window` of the npm package, and the open part of such a trace in the page.",
+    ),
+    (
+        Code::RepeatedValues,
+        "PyTorch writes such a snapshot for no program; `pickle-shared-blocks.pickle` in `tests/data/hostile` is one.",
     ),
     (Code::EventTooLarge, "The limit is 16 MiB."),
     (Code::NameTooLong, "The limit is 4 MiB."),

@@ -1,7 +1,7 @@
 //! The page about the tables for queries, which is written from the schema.
 
 use crate::{check, source};
-use kinetoscope_core::schema::{FieldType, Schema, TABLES, VERSION};
+use kinetoscope_core::queries::schema::{FieldType, Schema, TABLES, VERSION};
 use std::fmt::Write;
 
 /// Checks the page.

@@ -145,7 +145,10 @@ fn a_run_without_a_rank_has_a_line_for_each_file() {
         assert_eq!(output.status.code(), Some(2), "{command}");
         let lines = String::from_utf8(output.stderr).expect("UTF-8");
         assert_eq!(lines.lines().count(), 3, "{lines}");
-        assert!(lines.contains("rank0.json: the input is empty") && lines.contains("a b.json: "), "{lines}");
+        assert!(
+            lines.contains("rank0.json: the input is empty") && lines.contains("a\\nb.json: "),
+            "{lines}"
+        );
         assert!(lines.ends_with("no trace of a rank could be read\n"), "{lines}");
     }
 }

@@ -6,8 +6,8 @@
 
 use kinetoscope::tracing_layer::layer;
 use kinetoscope::{Profiler, Recording, SpanArguments};
-use kinetoscope_core::table::events::Row;
-use kinetoscope_core::table::layout::Place;
+use kinetoscope_core::trace::table::events::Row;
+use kinetoscope_core::trace::table::layout::Place;
 use opentelemetry::trace::{TraceContextExt, TracerProvider};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use crate::io_error::with_path;
 use crate::output::stream::Stream;
 #[cfg(unix)]
 use crate::profiler::signal::Signals;
-use crate::replace::Replacement;
+use crate::replace::{Access, Replacement};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -162,7 +162,7 @@ impl Watch {
     fn write(&self, stream: &mut Stream, path: PathBuf) -> Result<PathBuf, RecordError> {
         // The folder may have been removed since the start.
         fs::create_dir_all(&self.folder).map_err(with_path(&self.folder))?;
-        let mut file = Replacement::create(&path)?;
+        let mut file = Replacement::create(&path, Access::Owner).map_err(with_path(&path))?;
         stream.write_so_far(&mut file).and_then(|()| file.finish()).map_err(with_path(&path))?;
         Ok(path)
     }

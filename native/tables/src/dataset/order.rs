@@ -2,7 +2,7 @@
 //! largest of them takes alone. If the findings are among them, all tables that are parts of the summary have one turn: it is computed
 //! once.
 
-use kinetoscope_core::schema::Schema;
+use kinetoscope_core::queries::schema::Schema;
 use std::cmp::Reverse;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -112,7 +112,7 @@ impl Drop for Turn<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kinetoscope_core::schema::TABLES;
+    use kinetoscope_core::queries::schema::TABLES;
     use std::thread;
 
     fn names(turn: &Turn<'_>) -> Vec<&'static str> {

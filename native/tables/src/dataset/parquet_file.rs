@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::values::Form;
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, SchemaRef};
+use kinetoscope_core::queries::schema::{Field, FieldType, Schema, Source, VERSION};
 use kinetoscope_core::queries::{Join, Task};
-use kinetoscope_core::schema::{Field, FieldType, Schema, Source, VERSION};
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriter, ArrowWriterOptions,
     compute_leaves,
@@ -34,10 +34,10 @@ pub(super) fn write_table(
     of: &RankTrace,
     schema: &Schema,
     source: &dyn Source,
-    path: &Path,
+    (file, path): (&File, &Path),
     join: Join,
 ) -> Result<(u64, u64), Error> {
-    let file = File::create(path).map_err(Error::io(path))?;
+    let file = file.try_clone().map_err(Error::io(path))?;
     let table = Table {
         of,
         source,

@@ -10,7 +10,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload, WriteMultipart, pars
 use std::env;
 use std::fmt::{self, Debug, Formatter};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
@@ -144,8 +144,10 @@ impl Store {
     }
 
     /// Sends a file. It appears when it is complete.
-    pub(crate) fn upload(&self, from: &Path, name: &str) -> Result<(), Error> {
-        let (path, mut file) = (self.path(name), File::open(from).map_err(Error::io(from))?);
+    pub(crate) fn upload(&self, mut file: File, name: &str) -> Result<(), Error> {
+        let path = self.path(name);
+        let local = |error| Error::io(env::temp_dir())(error);
+        file.rewind().map_err(local)?;
         let mut buffer = vec![0; PART];
         let mut next = || {
             let mut length = 0;
@@ -157,7 +159,7 @@ impl Store {
             }
             Ok(buffer[..length].to_vec())
         };
-        let first = next().map_err(Error::io(from))?;
+        let first = next().map_err(local)?;
         if first.len() < PART {
             let put = self.runtime.block_on(async { self.store.put(&path, PutPayload::from(first)).await });
             return put.map(drop).map_err(self.failed(name));
@@ -180,7 +182,7 @@ impl Store {
             upload.finish().await?;
             Ok(Ok(()))
         });
-        sent.map_err(self.failed(name))?.map_err(Error::io(from))
+        sent.map_err(self.failed(name))?.map_err(local)
     }
 }
 

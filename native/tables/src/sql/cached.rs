@@ -1,7 +1,7 @@
 //! A trace in memory, with the tables that were opened.
 
 use crate::arrow::RankTrace;
-use kinetoscope_core::schema::{Data, Schema, Source};
+use kinetoscope_core::queries::schema::{Data, Schema, Source};
 use self_cell::self_cell;
 use std::collections::BTreeSet;
 use std::fmt::{self, Debug, Formatter};

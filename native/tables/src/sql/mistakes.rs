@@ -3,7 +3,7 @@
 use super::views::VIEWS;
 use crate::error::Error;
 use datafusion::common::{DataFusionError, SchemaError, TableReference};
-use kinetoscope_core::schema::Schema;
+use kinetoscope_core::queries::schema::Schema;
 use strsim::levenshtein;
 
 /// Returns the reason in one line.

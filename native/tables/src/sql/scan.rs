@@ -16,7 +16,7 @@ use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, Repla
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::stream;
-use kinetoscope_core::schema::Schema;
+use kinetoscope_core::queries::schema::Schema;
 use std::fmt::{self, Formatter};
 use std::ops::Range;
 use std::sync::Arc;

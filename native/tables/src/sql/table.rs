@@ -11,7 +11,7 @@ use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use kinetoscope_core::schema::Schema;
+use kinetoscope_core::queries::schema::Schema;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)]
 
-use kinetoscope_core::rows::{Cell, Rows};
+use kinetoscope_core::base::rows::{Cell, Rows};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tables::arrow::{RankTrace, RunId};
 use kinetoscope_tables::sql::Answer;

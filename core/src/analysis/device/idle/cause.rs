@@ -1,8 +1,8 @@
 //! Causes of idle time, and what the name of a span shows about it.
 
 use crate::analysis::device::names::{is_data_loading, is_sync_name};
-use crate::table::category::Category;
-use crate::words::words;
+use crate::base::words::words;
+use crate::trace::table::category::Category;
 use alloc::string::String;
 
 words! {
@@ -65,6 +65,15 @@ pub(super) enum Sign {
     Call(Cause),
     /// An operator, an optimizer, autograd or other code: what is inside can say more.
     Code(Cause),
+}
+
+/// What the name of a span shows about idle time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NameSign(Sign);
+
+/// Returns what the name of a span of a category shows.
+pub fn name_sign(category: Category, name: &str) -> NameSign {
+    NameSign(sign(category, name))
 }
 
 /// Returns the sign of spans of a category with this name.

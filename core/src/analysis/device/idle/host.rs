@@ -3,14 +3,16 @@
 use super::cause::{Cause, Sign, sign};
 use crate::analysis::device::attributes::copy_name;
 use crate::analysis::intervals::Interval;
-use crate::index::Index;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::tracks::TrackId;
+use crate::base::index::{Index, Keyed};
 use crate::trace::Trace;
-use crate::tree::{Lane, Position};
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::tracks::TrackId;
+use crate::trace::tree::{Lane, Position};
+use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 /// What stood behind idle time, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +41,11 @@ pub(crate) struct Host<'a> {
     copies: Index,
     /// The tracks with overhead of the profiler.
     overhead: Vec<TrackId>,
-    /// The threads with operators or annotations, with their number, in the order of the tree.
-    threads: Vec<(TrackId, usize)>,
+    /// The threads with operators or annotations, in the order of the tree.
+    threads: Vec<TrackId>,
+    /// The main thread of each process, and the one of all.
+    mains: Keyed<Option<(TrackId, usize)>>,
+    main: Option<TrackId>,
 }
 
 impl<'a> Host<'a> {
@@ -65,14 +70,18 @@ impl<'a> Host<'a> {
                 let sign = copy.map_or_else(|| signs.of(table, row), Sign::Call);
                 doing[at.index()] = Some(inside(around, row, sign));
             }
-            if has_overhead && !overhead.contains(&lane.track) {
+            // The lanes of a track follow each other.
+            if has_overhead && overhead.last() != Some(&lane.track) {
                 overhead.push(lane.track);
             }
             if spans > 0 {
                 threads.push((lane.track, spans));
             }
         }
-        Host { trace, doing, copies, overhead, threads }
+        let mains = mains(table, &threads);
+        let main = threads.iter().rev().max_by_key(|thread| thread.1).map(|thread| thread.0);
+        let threads = threads.into_iter().map(|thread| thread.0).collect();
+        Host { trace, doing, copies, overhead, threads, mains, main }
     }
 
     /// What the host does in a call that launches work.
@@ -82,23 +91,18 @@ impl<'a> Host<'a> {
 
     /// The threads with operators or annotations.
     pub(crate) fn threads(&self) -> impl Iterator<Item = TrackId> {
-        self.threads.iter().map(|thread| thread.0)
+        self.threads.iter().copied()
     }
 
     /// The main thread: the one with the most operators and annotations.
     pub(crate) fn main(&self) -> Option<TrackId> {
-        self.most(|_| true)
+        self.main
     }
 
     /// The main thread of a thread's process, which is consulted while that one does nothing.
     fn main_of(&self, thread: TrackId) -> Option<TrackId> {
-        let pid = |track: TrackId| self.trace.table.tracks.get(track).pid;
-        self.most(|track| pid(track) == pid(thread))
-    }
-
-    fn most(&self, fits: impl Fn(TrackId) -> bool) -> Option<TrackId> {
-        let fitting = self.threads.iter().rev().filter(|thread| fits(thread.0));
-        fitting.max_by_key(|thread| thread.1).map(|thread| thread.0)
+        let pid = self.trace.table.tracks.get(thread).pid;
+        self.mains.get((i64::from(pid.0), 0))?.map(|thread| thread.0)
     }
 
     /// What the host does while the span at a position is the innermost one.
@@ -108,7 +112,7 @@ impl<'a> Host<'a> {
 
     /// Starts a walk through the periods of the threads.
     pub(super) fn walk(&self) -> Walk<'_> {
-        Walk { host: self, is_alone: false, cursors: Vec::new() }
+        Walk { host: self, is_alone: false, visited: Index::default(), tracks: Vec::new() }
     }
 
     /// Starts a walk in which only the thread itself decides.
@@ -117,13 +121,26 @@ impl<'a> Host<'a> {
     }
 }
 
+/// The main thread of each process by its `pid`: the first one with the most operators and annotations.
+fn mains(table: &Table, threads: &[(TrackId, usize)]) -> Keyed<Option<(TrackId, usize)>> {
+    let mut most: Keyed<Option<(TrackId, usize)>> = Keyed::default();
+    for &thread in threads {
+        let known = most.of((i64::from(table.tracks.get(thread.0).pid.0), 0));
+        if known.is_none_or(|known| known.1 < thread.1) {
+            *known = Some(thread);
+        }
+    }
+    most
+}
+
 /// A walk through periods in the order of their starts.
 pub(crate) struct Walk<'a> {
     host: &'a Host<'a>,
     /// Whether other threads are left out.
     is_alone: bool,
-    /// The cursors of each thread that was visited.
-    cursors: Vec<(TrackId, Vec<Cursor<'a>>)>,
+    /// The tracks that decide about each thread that was visited, by its number.
+    visited: Index,
+    tracks: Vec<Vec<TrackCursor<'a>>>,
 }
 
 impl<'a> Walk<'a> {
@@ -138,35 +155,22 @@ impl<'a> Walk<'a> {
             return;
         }
         let host = self.host;
-        let cursors = self.cursors_of(thread);
-        let start = |at: Position| host.trace.table.ts(host.trace.tree.row(at));
+        let tracks = self.tracks_of(thread);
         let mut from = period.0;
         while from < period.1 {
             let mut until = period.1;
-            // The track, with the start of the innermost span and what it shows.
-            let mut open: Option<(TrackId, i64, Doing)> = None;
-            for cursor in &mut *cursors {
-                let track = cursor.lane.track;
-                if open.is_some_and(|(other, ..)| other != track) {
+            let mut open = None;
+            // The first that does something decides.
+            for track in &mut *tracks {
+                let (doing, change) = track.at(host, from);
+                until = until.min(change);
+                open = doing;
+                if open.is_some() {
                     break;
                 }
-                let (at, change) = cursor.at(host.trace, from);
-                until = until.min(change);
-                let Some((at, doing)) = at.and_then(|at| Some((at, host.doing[at.index()]?))) else {
-                    continue;
-                };
-                if cursor.is_overhead && host.trace.table.category(doing.behind) != Category::Overhead {
-                    continue;
-                }
-                // Of several lanes of a track, the span that began last is inside of the other one.
-                open = Some(match open {
-                    Some((_, known, around)) if known <= start(at) => (track, start(at), both(around, doing)),
-                    Some((_, known, inside)) => (track, known, both(doing, inside)),
-                    None => (track, start(at), doing),
-                });
             }
             let reason = match open {
-                Some((_, _, Doing { cause, behind, .. })) => Reason { cause, behind: Some(behind) },
+                Some(Doing { cause, behind, .. }) => Reason { cause, behind: Some(behind) },
                 None => Reason { cause: Cause::Unknown, behind: None },
             };
             each((from, until), reason);
@@ -174,26 +178,22 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn cursors_of(&mut self, thread: TrackId) -> &mut [Cursor<'a>] {
+    /// The tracks that decide about a thread: the profiler's overhead, the thread itself, the main thread.
+    fn tracks_of(&mut self, thread: TrackId) -> &mut [TrackCursor<'a>] {
         let host = self.host;
-        let at = self.cursors.iter().position(|known| known.0 == thread).unwrap_or_else(|| {
-            // The first that does something decides: the profiler, the thread itself, the main thread.
-            let lanes = |track: TrackId| host.trace.tree.lanes_of(track).iter();
-            let cursor =
-                |is_overhead| move |lane| Cursor { lane, is_overhead, begun: 0, open: (None, i64::MIN) };
-            let mut cursors: Vec<Cursor<'a>> = Vec::new();
-            if !self.is_alone {
-                cursors.extend(host.overhead.iter().flat_map(|&track| lanes(track)).map(cursor(true)));
-            }
-            cursors.extend(lanes(thread).map(cursor(false)));
-            if !self.is_alone {
-                let main = host.main_of(thread).filter(|&main| main != thread);
-                cursors.extend(main.into_iter().flat_map(lanes).map(cursor(false)));
-            }
-            self.cursors.push((thread, cursors));
-            self.cursors.len() - 1
-        });
-        &mut self.cursors[at].1
+        let key = (i64::from(thread.0), 0);
+        let at = self.visited.get(key).map_or(self.tracks.len(), |at| at as usize);
+        if at == self.tracks.len() {
+            let others = !self.is_alone;
+            let overhead = host.overhead.iter().filter(|_| others).map(|&track| (track, true));
+            let main = host.main_of(thread).filter(|&main| others && main != thread);
+            let tracks = overhead.chain([(thread, false)]).chain(main.map(|main| (main, false)));
+            self.tracks.push(
+                tracks.map(|(track, is_overhead)| TrackCursor::new(host, track, is_overhead)).collect(),
+            );
+            self.visited.set(key, at as u32);
+        }
+        &mut self.tracks[at]
     }
 }
 
@@ -269,36 +269,81 @@ impl Signs {
     }
 }
 
+/// What a track does, while time passes.
+struct TrackCursor<'a> {
+    /// Whether only the profiler's overhead counts.
+    is_overhead: bool,
+    cursors: Vec<Cursor<'a>>,
+    /// When the open spans of lanes change, the next first.
+    changes: BinaryHeap<Reverse<(i64, usize)>>,
+    /// What the innermost open span of each lane shows, by its start and its lane.
+    open: BTreeMap<(i64, usize), Doing>,
+}
+
+/// The number of lanes whose spans decide together, those that began last: more spans of a thread cannot overlap without nesting
+/// in a sound trace.
+const MOST_LANES: usize = 64;
+
+impl<'a> TrackCursor<'a> {
+    fn new(host: &Host<'a>, track: TrackId, is_overhead: bool) -> TrackCursor<'a> {
+        let lanes = host.trace.tree.lanes_of(track);
+        let cursors: Vec<Cursor<'a>> =
+            lanes.iter().map(|lane| Cursor { lane, begun: 0, open: None }).collect();
+        let changes = (0..cursors.len()).map(|lane| Reverse((i64::MIN, lane))).collect();
+        TrackCursor { is_overhead, cursors, changes, open: BTreeMap::new() }
+    }
+
+    /// Returns what the track does at an instant, which never decreases, and when that can change.
+    fn at(&mut self, host: &Host<'_>, instant: i64) -> (Option<Doing>, i64) {
+        let trace = host.trace;
+        let start = |at: Position| trace.table.ts(trace.tree.row(at));
+        while let Some(&Reverse((change, lane))) = self.changes.peek()
+            && change <= instant
+        {
+            self.changes.pop();
+            let cursor = &mut self.cursors[lane];
+            if let Some(before) = cursor.open {
+                self.open.remove(&(start(before), lane));
+            }
+            self.changes.push(Reverse((cursor.advance(trace, instant), lane)));
+            let doing = cursor.open.and_then(|at| Some((start(at), host.doing[at.index()]?)));
+            let counts =
+                |doing: &Doing| !self.is_overhead || trace.table.category(doing.behind) == Category::Overhead;
+            if let Some((start, doing)) = doing.filter(|(_, doing)| counts(doing)) {
+                self.open.insert((start, lane), doing);
+            }
+        }
+        // Of several lanes of a track, the span that began last is inside of the other ones.
+        let doing = self.open.values().rev().take(MOST_LANES);
+        let change = self.changes.peek().map_or(i64::MAX, |next| next.0.0);
+        (doing.copied().reduce(|inside, around| both(around, inside)), change)
+    }
+}
+
 /// The innermost open span of a lane, while time passes.
 struct Cursor<'a> {
     lane: &'a Lane,
-    /// Whether only the profiler's overhead counts.
-    is_overhead: bool,
     /// The number of spans of the lane that have begun.
     begun: usize,
-    /// The open span, and when that changes.
-    open: (Option<Position>, i64),
+    open: Option<Position>,
 }
 
 impl Cursor<'_> {
-    /// Returns the span that is open at an instant, which never decreases, and when that changes.
-    fn at(&mut self, trace: &Trace, instant: i64) -> (Option<Position>, i64) {
-        if instant >= self.open.1 {
-            self.open = self.advance(trace, instant);
-        }
-        self.open
-    }
-
-    fn advance(&mut self, trace: &Trace, instant: i64) -> (Option<Position>, i64) {
+    /// Finds the span that is open at an instant, which never decreases. Returns when that changes.
+    fn advance(&mut self, trace: &Trace, instant: i64) -> i64 {
         let (table, tree) = (&trace.table, &trace.tree);
         let rows = tree.rows_of(self.lane);
-        self.begun += begun(table, &rows[self.begun..], instant);
-        let next = rows.get(self.begun).map_or(i64::MAX, |&row| table.ts(row));
-        let mut open = self.begun.checked_sub(1).map(|at| Position::new(self.lane.first() + at));
-        while let Some(ended) = open.filter(|&at| table.end(tree.row(at)) <= instant) {
-            open = tree.parent(ended);
+        let more = begun(table, &rows[self.begun..], instant);
+        if more > 0 {
+            self.begun += more;
+            self.open = Some(Position::new(self.lane.first() + self.begun - 1));
         }
-        (open, open.map_or(next, |at| next.min(table.end(tree.row(at)))))
+        // A span that has ended is passed once: later spans are not inside of it.
+        while let Some(ended) = self.open.filter(|&at| table.end(tree.row(at)) <= instant) {
+            self.open = tree.parent(ended);
+        }
+        let next = rows.get(self.begun).map_or(i64::MAX, |&row| table.ts(row));
+        self.open.map_or(next, |at| next.min(table.end(tree.row(at))))
     }
 }
 

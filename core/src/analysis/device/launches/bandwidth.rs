@@ -1,10 +1,10 @@
 //! The bandwidth of copies and memsets over time.
 
 use crate::analysis::device::attributes::copy_name;
-use crate::order::sort_by_key;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
+use crate::base::order::sort_by_key;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::layout::Key;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

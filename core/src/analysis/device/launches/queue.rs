@@ -1,8 +1,8 @@
 //! The work that waits in the launch queue of a stream: launched, and not started.
 
 use super::{Launch, window};
-use crate::order::sort_by_key;
-use crate::table::events::Table;
+use crate::base::order::sort_by_key;
+use crate::trace::table::events::Table;
 use alloc::vec::Vec;
 
 /// With this many launches waiting, the next call waits until work starts: the limit of CUDA's queue.

@@ -2,11 +2,11 @@
 
 use super::{Search, Sequence};
 use crate::analysis::device::kernel_keys::{KernelsBy, Keys};
-use crate::index::Index;
-use crate::order::sort_by_key;
-use crate::table::category::Category;
-use crate::table::events::Row;
+use crate::base::index::Index;
+use crate::base::order::sort_by_key;
 use crate::trace::Trace;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::Row;
 use alloc::vec;
 use alloc::vec::Vec;
 

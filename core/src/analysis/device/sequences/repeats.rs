@@ -9,8 +9,8 @@
 //! many occurrences as its own parts, so only those of parts with enough occurrences are numbered. This takes time
 //! proportional to the activities times the lengths.
 
-use crate::index::Index;
-use crate::order::{descending, sort_by_key};
+use crate::base::index::Index;
+use crate::base::order::{descending, sort_by_key};
 use alloc::vec;
 use alloc::vec::Vec;
 

@@ -6,11 +6,11 @@ use crate::analysis::device::device_time::{Class, Classes, activities};
 use crate::analysis::device::kernel_keys::{KernelsBy, Keys};
 use crate::analysis::device::names::is_sync_name;
 use crate::analysis::device::ranges::step_ranges;
-use crate::index::Index;
-use crate::order::sort_by_key;
-use crate::table::category::Category;
-use crate::table::events::{Row, Table};
+use crate::base::index::Index;
+use crate::base::order::sort_by_key;
 use crate::trace::Trace;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
 use alloc::vec::Vec;
 
 /// The work of all streams.

@@ -3,10 +3,10 @@
 use super::savings::sort;
 use super::{Finding, FindingCode};
 use crate::analysis::torch::patterns::{Match, Pattern, REPORTED, Scene, find};
-use crate::order::{descending, sort_by_key};
-use crate::table::events::Row;
+use crate::base::order::{descending, sort_by_key};
+use crate::base::units::counted;
 use crate::trace::Trace;
-use crate::units::counted;
+use crate::trace::table::events::Row;
 use alloc::format;
 use alloc::vec::Vec;
 

@@ -2,8 +2,8 @@
 
 use super::Finding;
 use crate::analysis::replay::{Changes, Replay, Scratch};
-use crate::join::Join;
-use crate::order::{descending, sort_by_key};
+use crate::base::join::Join;
+use crate::base::order::{descending, sort_by_key};
 use alloc::vec::Vec;
 
 /// Computes the savings by replays and orders the findings by them. A finding saves at most what it saves alone, and at

@@ -2,9 +2,9 @@
 
 use super::{Finding, FindingCode};
 use crate::analysis::tasks::Tasks;
-use crate::table::events::Row;
+use crate::base::units::{counted, time_ns};
 use crate::trace::Trace;
-use crate::units::{counted, time_ns};
+use crate::trace::table::events::Row;
 use alloc::format;
 use alloc::vec::Vec;
 

@@ -1,10 +1,10 @@
 //! What a trace has, counted once for all rules.
 
 use crate::analysis::device::device_time::{Class, Classes};
-use crate::link::is_launch_name;
-use crate::table::category::Category;
-use crate::table::events::Row;
 use crate::trace::Trace;
+use crate::trace::link::is_launch_name;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::Row;
 
 /// Events of one kind: how many there are, and the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The overlap of a time with a set of intervals.
 
 use crate::analysis::intervals::Interval;
-use crate::order::sort_by_key;
+use crate::base::order::sort_by_key;
 use alloc::vec;
 use alloc::vec::Vec;
 

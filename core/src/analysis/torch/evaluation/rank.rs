@@ -5,7 +5,7 @@ use super::overlaps::Overlaps;
 use crate::analysis::children::Children;
 use crate::analysis::intervals::Interval;
 use crate::analysis::torch::event_tree::Node;
-use crate::order::{descending, of_float, sort_by_key};
+use crate::base::order::{descending, of_float, sort_by_key};
 use alloc::vec::Vec;
 
 /// The minimum depth from which the queue has to fall.

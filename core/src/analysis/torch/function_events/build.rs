@@ -2,15 +2,15 @@
 
 use super::{Bytes, FunctionEvent, FunctionEvents, Kind, flag};
 use crate::analysis::torch::device_type::DeviceType;
-use crate::handle::collect;
-use crate::index::Index;
-use crate::order::{descending, sort_by_key};
-use crate::table::events::{Row, Table};
-use crate::table::layout::Key;
-use crate::table::merged::{recording_of, recordings};
-use crate::table::metadata::Source;
-use crate::table::tracks::TrackId;
+use crate::base::handle::collect;
+use crate::base::index::Index;
+use crate::base::order::{descending, sort_by_key};
 use crate::trace::Trace;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::layout::Key;
+use crate::trace::table::merged::{recording_of, recordings};
+use crate::trace::table::metadata::Source;
+use crate::trace::table::tracks::TrackId;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;

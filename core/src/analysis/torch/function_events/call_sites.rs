@@ -5,10 +5,10 @@
 //! known call keeps the line of its definition.
 
 use super::is_python_call;
-use crate::order::sort_by_key;
-use crate::table::events::Row;
-use crate::table::layout::Key;
+use crate::base::order::sort_by_key;
 use crate::trace::Trace;
+use crate::trace::table::events::Row;
+use crate::trace::table::layout::Key;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

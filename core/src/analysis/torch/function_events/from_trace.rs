@@ -5,7 +5,7 @@ use super::FunctionEvents;
 use super::build::Builder;
 use super::call_sites::CallSites;
 use super::stacks::Stacks;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::trace::Trace;
 
 impl FunctionEvents {

@@ -2,15 +2,16 @@
 
 use crate::analysis::torch::event_tree::{EventTree, Node};
 use crate::analysis::torch::frames::is_torch_frame;
-use crate::handle::collect;
-use crate::names::NameId;
-use crate::table::events::Row;
-use crate::table::layout::Key;
+use crate::base::handle::collect;
+use crate::base::names::NameId;
 use crate::trace::Trace;
+use crate::trace::table::events::Row;
+use crate::trace::table::layout::Key;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 use serde_json::Value;
 
 /// The settings that a trace must have been recorded with for a pattern to be detected.
@@ -34,6 +35,8 @@ pub struct Scene<'a> {
     roots: Vec<Vec<Node>>,
     /// The device time of each node and its descendants, in ns; empty without device work.
     device: Vec<i64>,
+    /// What is around each node, if a place was requested.
+    around: OnceCell<Vec<Around>>,
 }
 
 impl<'a> Scene<'a> {
@@ -47,7 +50,7 @@ impl<'a> Scene<'a> {
         let device = device_times(trace, &tree);
         let order = tree.children.depth_first().into_iter();
         let order = order.map(|node| (node, trace.table.name_id(tree.row(node)))).collect();
-        Scene { trace, tree, order, roots, device }
+        Scene { trace, tree, order, roots, device, around: OnceCell::new() }
     }
 
     /// Returns whether the trace was recorded with all needed settings.
@@ -125,15 +128,44 @@ impl<'a> Scene<'a> {
     /// `path:line`. Traces of PyTorch before 2.14 do not have the lines of calls. For them it is the innermost Python
     /// function that is not PyTorch's own, else the innermost one, as `path(line of its def): name`.
     pub fn place(&self, node: Node) -> Option<&str> {
-        let caller = |node: Node| self.trace.table.field(self.row(node), Key::CallFrom)?.as_str();
-        let mut callers = self.tree.and_above(node).filter_map(caller);
-        if let Some(caller) = callers.find(|caller| !is_torch_frame(caller)) {
-            return Some(caller);
-        }
-        let is_frame = |name: &&str| name.contains(".py(");
-        let frames = || self.tree.and_above(node).map(|node| self.name(node)).filter(is_frame);
-        frames().find(|frame| !is_torch_frame(frame)).or_else(|| frames().next())
+        let around = self.around.get_or_init(|| self.around())[node.index()];
+        let caller = around.caller.and_then(|node| self.caller(node));
+        caller.or_else(|| around.own_frame.or(around.frame).map(|node| self.name(node)))
     }
+
+    fn caller(&self, node: Node) -> Option<&str> {
+        self.trace.table.field(self.row(node), Key::CallFrom)?.as_str()
+    }
+
+    /// Finds what is around each node. Children come after their parents.
+    fn around(&self) -> Vec<Around> {
+        let table = &self.trace.table;
+        let [frames, torch] =
+            [|name: &str| name.contains(".py("), is_torch_frame].map(|fits| table.names.that(fits));
+        let mut all: Vec<Around> = Vec::with_capacity(self.tree.len());
+        for node in self.tree.nodes() {
+            let mut around = self.tree.parent(node).map_or_else(Around::default, |above| all[above.index()]);
+            if self.caller(node).is_some_and(|caller| !is_torch_frame(caller)) {
+                around.caller = Some(node);
+            }
+            let name = table.name_id(self.row(node));
+            if frames.has(name) {
+                around.frame = Some(node);
+                around.own_frame = if torch.has(name) { around.own_frame } else { Some(node) };
+            }
+            all.push(around);
+        }
+        all
+    }
+}
+
+/// The innermost nodes at or above a node: a call from a file that is not PyTorch's, a Python function, and one that is not
+/// PyTorch's.
+#[derive(Clone, Copy, Debug, Default)]
+struct Around {
+    caller: Option<Node>,
+    frame: Option<Node>,
+    own_frame: Option<Node>,
 }
 
 fn device_times(trace: &Trace, tree: &EventTree) -> Vec<i64> {

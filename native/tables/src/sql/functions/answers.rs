@@ -8,11 +8,11 @@ use arrow_schema::{DataType, Field, Schema};
 use datafusion::catalog::{MemTable, TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::Expr;
+use kinetoscope_core::base::rows::Rows;
 use kinetoscope_core::queries::options::{Options, Takes};
+use kinetoscope_core::queries::schema::of_answer;
 use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::queries::{QUERIES, Query};
-use kinetoscope_core::rows::Rows;
-use kinetoscope_core::schema::of_answer;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ impl Answer {
     }
 }
 
-fn refused(error: &kinetoscope_core::error::Error) -> DataFusionError {
+fn refused(error: &kinetoscope_core::base::error::Error) -> DataFusionError {
     DataFusionError::Plan(error.to_string())
 }
 

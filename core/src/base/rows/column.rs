@@ -1,0 +1,299 @@
+//! The columns of an answer: the type and the meaning of their cells. The types of the npm package are generated from
+//! them.
+
+use super::cell::Cell;
+use crate::base::words::{Vocabulary, help};
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+use serde_json::Value;
+
+/// The type of a column's cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellType {
+    /// [`Cell::Ns`].
+    Ns,
+    /// [`Cell::UnixNs`].
+    UnixNs,
+    /// [`Cell::Bytes`].
+    Bytes,
+    /// [`Cell::Int`].
+    Int,
+    /// [`Cell::Amount`].
+    Amount,
+    /// [`Cell::Rate`].
+    Rate,
+    /// [`Cell::Float`].
+    Float,
+    /// [`Cell::Share`].
+    Share,
+    /// [`Cell::Bool`].
+    Bool,
+    /// [`Cell::Text`].
+    Text,
+    /// [`Cell::Text`] with one of these words.
+    Word(&'static Vocabulary),
+    /// [`Cell::Json`] with this shape.
+    Json(Shape),
+    /// Any cell, in tables for display only.
+    Any,
+}
+
+/// The shape of JSON in a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A list of strings.
+    Texts,
+    /// A list of integers.
+    Numbers,
+    /// A list of any values, or `null`.
+    Values,
+    /// Any value.
+    Any,
+    /// An object with any members, or `null`.
+    Object,
+    /// An object with these members.
+    Record(&'static Record),
+    /// A list of objects.
+    Records(&'static Record),
+}
+
+/// The members of an object in a cell.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The name of its type in the npm package.
+    pub name: &'static str,
+    /// The members. Their titles are empty.
+    pub members: &'static [Column],
+}
+
+impl Record {
+    /// Builds an object from the values of the members, in the order of their declaration.
+    pub fn object(&self, cells: Vec<Cell>) -> Value {
+        debug_assert_eq!(cells.len(), self.members.len());
+        self.members.iter().zip(cells).map(|(member, cell)| (member.key.to_owned(), value(cell))).collect()
+    }
+
+    fn fits(&self, value: &Value) -> bool {
+        let Value::Object(object) = value else { return false };
+        let has = |member: &Column| object.get(member.key).is_some_and(|value| member.fits_json(value));
+        object.len() == self.members.len() && self.members.iter().all(has)
+    }
+}
+
+/// The columns that rows of some kinds have, for an answer whose column `kind` distinguishes several kinds of rows.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// A part of the name of its type in the npm package.
+    pub name: &'static str,
+    /// The values of `kind`.
+    pub kinds: &'static [&'static str],
+    /// The nullable columns that are never null in these rows.
+    pub filled: &'static [&'static str],
+    /// The nullable columns that may be null in these rows. All other nullable columns are always null.
+    pub nullable: &'static [&'static str],
+}
+
+/// Converts a cell to a JSON value.
+fn value(cell: Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Ns(n) | Cell::UnixNs(n) | Cell::Bytes(n) | Cell::Amount(n) | Cell::Int(n) => n.into(),
+        Cell::Rate(f) | Cell::Float(f) | Cell::Share(f) => f.into(),
+        Cell::Bool(b) => b.into(),
+        Cell::Text(text) => text.into(),
+        Cell::Json(value) => value,
+    }
+}
+
+impl Shape {
+    fn fits(self, value: &Value) -> bool {
+        let all = |fits: &dyn Fn(&Value) -> bool| value.as_array().is_some_and(|list| list.iter().all(fits));
+        match self {
+            Shape::Texts => all(&Value::is_string),
+            Shape::Any => true,
+            Shape::Object => value.is_null() || value.is_object(),
+            Shape::Numbers => all(&Value::is_i64),
+            Shape::Values => value.is_null() || value.is_array(),
+            Shape::Record(record) => record.fits(value),
+            Shape::Records(record) => all(&|value| record.fits(value)),
+        }
+    }
+}
+
+impl CellType {
+    fn fits(self, cell: &Cell) -> bool {
+        match (self, cell) {
+            (CellType::Word(vocabulary), Cell::Text(text)) => vocabulary.words.contains(&text.as_str()),
+            (CellType::Json(shape), Cell::Json(value)) => shape.fits(value),
+            _ => matches!(
+                (self, cell),
+                (CellType::Any, _)
+                    | (CellType::Ns, Cell::Ns(_))
+                    | (CellType::UnixNs, Cell::UnixNs(_))
+                    | (CellType::Bytes, Cell::Bytes(_))
+                    | (CellType::Int, Cell::Int(_))
+                    | (CellType::Amount, Cell::Amount(_))
+                    | (CellType::Rate, Cell::Rate(_))
+                    | (CellType::Float, Cell::Float(_))
+                    | (CellType::Share, Cell::Share(_))
+                    | (CellType::Bool, Cell::Bool(_))
+                    | (CellType::Text, Cell::Text(_))
+            ),
+        }
+    }
+}
+
+/// A column: its key in JSON and CSV, its title in a table, and the type and meaning of its cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The key, such as `self_cpu_time_total_ns`.
+    pub key: &'static str,
+    /// The title, such as `Self CPU`; empty for a column that only JSON and CSV have.
+    pub title: &'static str,
+    /// The type of its cells.
+    pub kind: CellType,
+    /// Whether a cell can be [`Cell::Null`].
+    pub optional: bool,
+    /// One sentence that explains the value; empty without the feature `help`.
+    pub about: &'static str,
+}
+
+impl Column {
+    const fn of(kind: CellType, key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column { key, title, kind, optional: false, about: help(about) }
+    }
+
+    /// A column of [`CellType::Ns`].
+    pub const fn ns(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column::of(CellType::Ns, key, title, about)
+    }
+
+    /// A column of [`CellType::UnixNs`].
+    pub const fn unix_ns(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column::of(CellType::UnixNs, key, title, about)
+    }
+
+    /// A column of [`CellType::Bytes`].
+    pub const fn bytes(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column::of(CellType::Bytes, key, title, about)
+    }
+
+    /// A column of [`CellType::Int`].
+    pub const fn int(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column::of(CellType::Int, key, title, about)
+    }
+
+    /// A column of [`CellType::Amount`].
+    pub const fn amount(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column::of(CellType::Amount, key, title, about)
+    }
+
+    /// A column of [`CellType::Rate`].
+    pub const fn rate(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column::of(CellType::Rate, key, title, about)
+    }
+
+    /// A column of [`CellType::Float`].
+    pub const fn float(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column::of(CellType::Float, key, title, about)
+    }
+
+    /// A column of [`CellType::Share`].
+    pub const fn share(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column::of(CellType::Share, key, title, about)
+    }
+
+    /// A column of [`CellType::Bool`].
+    pub const fn bool(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column::of(CellType::Bool, key, title, about)
+    }
+
+    /// A column of [`CellType::Text`].
+    pub const fn text(key: &'static str, title: &'static str, about: &'static str) -> Column {
+        Column::of(CellType::Text, key, title, about)
+    }
+
+    /// A column of [`CellType::Word`].
+    pub const fn word(
+        key: &'static str,
+        title: &'static str,
+        words: &'static Vocabulary,
+        about: &'static str,
+    ) -> Column {
+        Column::of(CellType::Word(words), key, title, about)
+    }
+
+    /// A column of [`CellType::Json`] of this shape.
+    pub const fn json(key: &'static str, title: &'static str, shape: Shape, about: &'static str) -> Column {
+        Column::of(CellType::Json(shape), key, title, about)
+    }
+
+    /// The same column, with cells that can be [`Cell::Null`].
+    pub const fn nullable(self) -> Column {
+        Column { optional: true, ..self }
+    }
+
+    /// Whether a cell has the type of the column.
+    pub fn fits(&self, cell: &Cell) -> bool {
+        self.kind.fits(cell) || (self.optional && *cell == Cell::Null)
+    }
+
+    /// Whether a member of an object has the type of the column.
+    fn fits_json(&self, value: &Value) -> bool {
+        match (self.kind, value) {
+            (_, Value::Null) if self.optional => true,
+            (CellType::Json(shape), value) => shape.fits(value),
+            (CellType::Word(vocabulary), value) => {
+                value.as_str().is_some_and(|word| vocabulary.words.contains(&word))
+            }
+            (CellType::Text, value) => value.is_string(),
+            (CellType::Bool, value) => value.is_boolean(),
+            (CellType::Rate | CellType::Float | CellType::Share, value) => value.is_number(),
+            (CellType::Any, _) => true,
+            (_, value) => value.is_i64(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::units::TimeUnit;
+    use serde_json::json;
+
+    const RECORD: Record = Record {
+        name: "Pair",
+        members: &[
+            Column::word("unit", "", &TimeUnit::VOCABULARY, ""),
+            Column::int("count", "", "").nullable(),
+            Column::json("frames", "", Shape::Texts, ""),
+        ],
+    };
+
+    #[test]
+    fn words_belong_to_the_vocabulary() {
+        let column = RECORD.members[0];
+        assert!(column.fits(&"ms".into()));
+        assert!(!column.fits(&"hours".into()));
+        assert!(!column.fits(&Cell::Null));
+    }
+
+    #[test]
+    fn objects_have_the_declared_members() {
+        let column = Column::json("pairs", "", Shape::Records(&RECORD), "");
+        let made = RECORD.object([Cell::from("ms"), Cell::Null, Cell::Json(json!(["f"]))].into());
+        assert_eq!(made, json!({"unit": "ms", "count": null, "frames": ["f"]}));
+        assert!(column.fits(&Cell::Json(json!([made]))));
+        for wrong in [
+            json!({"unit": "ms", "count": 1}),
+            json!({"unit": "ms", "count": 1, "frames": [], "more": 1}),
+            json!({"unit": "hours", "count": 1, "frames": []}),
+            json!({"unit": "ms", "count": "1", "frames": []}),
+            json!({"unit": "ms", "count": 1, "frames": [1]}),
+            json!([]),
+        ] {
+            assert!(!column.fits(&Cell::Json(json!([wrong]))), "{wrong}");
+        }
+        assert!(!column.fits(&Cell::Json(made)));
+    }
+}

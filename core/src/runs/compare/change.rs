@@ -1,0 +1,182 @@
+//! What changed in a line, and why, as far as the traces show it.
+
+use super::align::Work;
+use super::kinds::{Change, Part, RowKind, Why};
+use super::lines::Line;
+use super::noise::{is_other_work, other_calls};
+use super::statistics::mean;
+use crate::analysis::device::idle::{Cause, whole_cause};
+use crate::base::units::counted;
+use crate::trace::table::category::Category;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde_json::Value;
+
+/// Returns what changed.
+pub(super) fn change(line: &Line) -> Change {
+    let contribution = line.contribution();
+    if line.verdict.is_significant == Some(false) && !is_other_work(line) {
+        return Change::Same;
+    }
+    if matches!(line.kind, RowKind::Memory | RowKind::Idle | RowKind::Wait)
+        || matches!(line.part_of_total(), Some(Part::DeviceBusy | Part::DeviceIdle))
+    {
+        return by_sign(contribution, Change::More, Change::Less);
+    }
+    if line.work == Work::Replaced {
+        return match (line.names[0].len(), line.names[1].len()) {
+            (a, b) if a > b => Change::Fused,
+            (a, b) if a < b => Change::Split,
+            _ => Change::Renamed,
+        };
+    }
+    match line.counts {
+        [0, b] if b > 0 => Change::New,
+        [a, 0] if a > 0 => Change::Gone,
+        _ if matches!(line.work, Work::OtherDevice | Work::OtherStream) => Change::Moved,
+        _ if other_calls(line) && per_step(line, 1) > per_step(line, 0) => Change::MoreCalls,
+        _ if other_calls(line) => Change::FewerCalls,
+        _ => by_sign(contribution, Change::Slower, Change::Faster),
+    }
+}
+
+fn by_sign(contribution: i64, more: Change, less: Change) -> Change {
+    match contribution {
+        1.. => more,
+        0 => Change::Same,
+        _ => less,
+    }
+}
+
+fn per_step(line: &Line, side: usize) -> f64 {
+    mean(&line.calls[side])
+}
+
+/// Returns why it changed, and a sentence about it.
+pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
+    if (change == Change::Same && !is_other_work(line)) || line.kind == RowKind::Step {
+        return None;
+    }
+    let name = &line.name;
+    let because = |why, text: &str| Some((why, String::from(text)));
+    match (line.kind, line.work, change) {
+        (RowKind::Speed, ..) if line.about.is_some() => Some((Why::Clock, line.about.clone()?)),
+        _ if line.about.is_some() => Some((Why::Waiting, line.about.clone()?)),
+        (RowKind::Other, ..) if line.is_of_collectives() => {
+            because(Why::Waiting, "the host is in no span while a collective is in flight")
+        }
+        (
+            RowKind::Total
+            | RowKind::Phase
+            | RowKind::Wait
+            | RowKind::Other
+            | RowKind::Memory
+            | RowKind::Idle,
+            ..,
+        ) => None,
+        (RowKind::Speed, ..) => because(
+            Why::Machine,
+            "one recording of each cannot show whether the machine or the program is the cause",
+        ),
+        (_, Work::OtherTypes, _) => Some((Why::DataType, inputs(line))),
+        (_, Work::OtherShapes, _) => Some((Why::Shapes, inputs(line))),
+        (_, Work::Replaced, _) => Some(replaced(line)),
+        (_, Work::OtherDevice, _) => {
+            because(Why::Device, "only one of the traces launches device work for it")
+        }
+        (_, Work::OtherStream, _) => Some((Why::Stream, format!("stream {}", inputs(line)))),
+        _ if whole_cause(Category::UserAnnotation, name) == Some(Cause::Compilation) => {
+            because(Why::Compilation, "code was compiled")
+        }
+        _ if line.waits() => because(Why::Waiting, "the host waits for devices: see the rows of device busy"),
+        (RowKind::Runtime, ..) if name.contains("GraphLaunch") => Some((Why::CudaGraph, calls(line))),
+        (_, _, Change::New) => because(Why::Work, "only the second trace has it"),
+        (_, _, Change::Gone) => because(Why::Work, "only the first trace has it"),
+        (_, _, Change::MoreCalls | Change::FewerCalls) => Some((Why::Calls, calls(line))),
+        _ if line.counts == [0, 0] => None,
+        (RowKind::Collective, ..) => Some(collective(line)),
+        _ if ratio(line).is_some_and(|ratio| (ratio - 1.0).abs() < AS_LONG) => because(
+            Why::Overlap,
+            "calls take as long as before, and another part of them is covered by others",
+        ),
+        _ => Some((Why::TimePerCall, per_call(line))),
+    }
+}
+
+/// The inputs that differ, without those that are the same.
+fn inputs(line: &Line) -> String {
+    let Some([a, b]) = &line.inputs else { return String::new() };
+    let list = |text: &str| match serde_json::from_str(text) {
+        Ok(Value::Array(items)) => items,
+        _ => Vec::new(),
+    };
+    let (x, y) = (list(a), list(b));
+    if x.len() != y.len() || x.is_empty() {
+        return format!("{a} became {b}");
+    }
+    let differ = x.iter().zip(&y).filter(|(x, y)| x != y);
+    differ.map(|(x, y)| format!("{x} became {y}")).collect::<Vec<_>>().join(", ")
+}
+
+fn replaced(line: &Line) -> (Why, String) {
+    let what = match line.kind {
+        RowKind::Operator => "operator",
+        RowKind::Runtime => "call",
+        RowKind::Python => "function",
+        kind if kind.is_on_device() => "kernel",
+        _ => "range",
+    };
+    let [a, b] = &line.names;
+    match (a.len(), b.len()) {
+        (1, 1) if line.kind.is_on_device() => {
+            (Why::OtherKernel, String::from("another kernel at the same place"))
+        }
+        (1, 1) => (Why::Work, String::from("another name at the same place")),
+        _ => (Why::Fusion, format!("{} became {}", counted(a.len(), what), b.len())),
+    }
+}
+
+fn calls(line: &Line) -> String {
+    let shown = |side| {
+        let count = per_step(line, side);
+        if (libm::rint(count) - count).abs() < 1e-9 { format!("{count:.0}") } else { format!("{count:.1}") }
+    };
+    let calls = if shown(0) == "1" { "call" } else { "calls" };
+    format!("{} {calls} a step became {}", shown(0), shown(1))
+}
+
+/// The mean time of a call, in ns.
+pub(super) fn call_ns(line: &Line, side: usize) -> Option<i64> {
+    (line.counts[side] > 0).then(|| line.sums[side] / line.counts[side])
+}
+
+fn ratio(line: &Line) -> Option<f64> {
+    let (a, b) = (call_ns(line, 0)?, call_ns(line, 1)?);
+    (a > 0).then(|| b as f64 / a as f64)
+}
+
+/// The change of a duration below which it is the same in words.
+const AS_LONG: f64 = 0.005;
+
+fn per_call(line: &Line) -> String {
+    let what = if line.kind.is_on_device() { "a call takes" } else { "the self time of a call is" };
+    ratio(line).map_or_else(String::new, |ratio| format!("{what} {ratio:.2} times as long"))
+}
+
+fn collective(line: &Line) -> (Why, String) {
+    /// The change of a duration from which it is not the same.
+    const SAME: f64 = 0.02;
+    match ratio(line) {
+        Some(ratio) if (ratio - 1.0).abs() > SAME => (
+            Why::Waiting,
+            format!(
+                "a call takes {ratio:.2} times as long: it waits for another rank, or the link has another speed"
+            ),
+        ),
+        _ => (
+            Why::Overlap,
+            String::from("as long as before, and another part of it is hidden behind other work"),
+        ),
+    }
+}

@@ -1,0 +1,245 @@
+//! The call tree of a step with the times of both sides: places with the same groups from the root on are one.
+
+use super::align::Group;
+use super::kinds::RowKind;
+use super::profile::Profile;
+use crate::base::index::Index;
+use crate::base::order::{descending, sort_by_key};
+use crate::base::rows::{Cell, Column, Rows};
+use crate::base::units::time_ns;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Times of the sides, in ns: of the host, and of devices.
+type Times = [[i64; 2]; 2];
+
+const HOST: usize = 0;
+const DEVICE: usize = 1;
+
+/// The name of the root.
+const STEP: &str = "step";
+
+#[derive(Clone, Debug)]
+struct Node {
+    /// The parent, which comes before its children; `None` for the step itself.
+    parent: Option<u32>,
+    group: u32,
+    /// Of the node itself, in all steps.
+    own: Times,
+}
+
+/// Collects the places of all ranks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+    /// The nodes by parent and group.
+    index: Index,
+}
+
+impl Tree {
+    /// Adds the places of a profile with their groups and their own times.
+    pub(super) fn add(
+        &mut self,
+        side: usize,
+        profile: &Profile,
+        groups: &[u32],
+        own: &[i64],
+        is_replaced: impl Fn(u32) -> bool,
+    ) {
+        let mut node_of = vec![0u32; groups.len()];
+        for (at, place) in profile.places.nodes.iter().enumerate() {
+            let parent = (at > 0).then(|| node_of[place.parent as usize]);
+            // What was replaced is one node with everything inside it.
+            let is_inside = is_replaced(groups[at])
+                && parent.is_some_and(|parent| self.nodes[parent as usize].group == groups[at]);
+            let node = match parent {
+                Some(parent) if is_inside => parent,
+                _ => self.node(parent, groups[at]),
+            };
+            node_of[at] = node;
+            let time = &mut self.nodes[node as usize].own[usize::from(place.kind.is_on_device())][side];
+            *time = time.saturating_add(own[at]);
+        }
+    }
+
+    fn node(&mut self, parent: Option<u32>, group: u32) -> u32 {
+        let next = self.nodes.len() as u32;
+        let at = self.index.of((parent.map_or(-1, i64::from), i64::from(group)), next);
+        if at == next {
+            self.nodes.push(Node { parent, group, own: Times::default() });
+        }
+        at
+    }
+
+    /// Returns the nodes with their times per step, in depth-first order, of siblings the longest first.
+    fn branches(&self, units: [i64; 2]) -> Vec<Branch> {
+        let mut totals: Vec<Times> = self.nodes.iter().map(|node| node.own).collect();
+        for at in (1..totals.len()).rev() {
+            let Some(parent) = self.nodes[at].parent else { continue };
+            let added = totals[at];
+            for (sum, added) in
+                totals[parent as usize].as_flattened_mut().iter_mut().zip(added.as_flattened())
+            {
+                *sum = sum.saturating_add(*added);
+            }
+        }
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            if let Some(parent) = node.parent {
+                children[parent as usize].push(at);
+            }
+        }
+        let units = units.map(|units| units.max(1));
+        let per_step = |times: Times| times.map(|both| [both[0] / units[0], both[1] / units[1]]);
+        let size = |at: usize| -> i64 {
+            totals[at].as_flattened().iter().fold(0, |sum, ns| sum.saturating_add(*ns))
+        };
+        let mut branches = Vec::with_capacity(self.nodes.len());
+        let mut open: Vec<(usize, usize)> = self.nodes.first().map(|_| (0, 0)).into_iter().collect();
+        while let Some((at, depth)) = open.pop() {
+            let node = &self.nodes[at];
+            branches.push(Branch {
+                depth,
+                group: node.group as usize,
+                total: per_step(totals[at]),
+                own: per_step(node.own),
+            });
+            let list = &mut children[at];
+            sort_by_key(list, |&child| (size(child), descending(child as i64)));
+            open.extend(list.iter().map(|&child| (child, depth + 1)));
+        }
+        branches
+    }
+}
+
+/// A node with its times per step.
+struct Branch {
+    depth: usize,
+    group: usize,
+    total: Times,
+    own: Times,
+}
+
+/// What the rows of a group have in common.
+#[derive(Clone, Debug)]
+struct Label {
+    kind: RowKind,
+    name: String,
+    /// Whether the change of what has this name is more than noise, everywhere together.
+    is_significant: Option<bool>,
+}
+
+/// The tree of a comparison, with the names of its groups.
+#[derive(Clone, Debug)]
+pub(super) struct CallTree {
+    tree: Tree,
+    labels: Vec<Label>,
+    /// The number of steps of all ranks on each side.
+    units: [i64; 2],
+}
+
+/// The columns of the answer.
+pub(crate) const COLUMNS: &[Column] = &[
+    Column::int("depth", "", "The number of ancestors; 0 for the step itself."),
+    Column::word("kind", "Kind", &RowKind::VOCABULARY, "What the row is about."),
+    Column::text("name", "Name", "The name; where something was replaced, the names of both sides."),
+    Column::bool(
+        "significant",
+        "",
+        "Whether the change of everything with this name is more than noise; null if that cannot be decided.",
+    )
+    .nullable(),
+    Column::ns("a_ns", "A", "The wall time per step in the first trace, with everything inside."),
+    Column::ns("b_ns", "B", "The same in the second trace."),
+    Column::ns("self_a_ns", "", "The same without what is inside, in the first trace."),
+    Column::ns("self_b_ns", "", "The same in the second trace."),
+    Column::ns(
+        "device_a_ns",
+        "Device A",
+        "The busy time of devices per step in the first trace that it launched, with everything inside.",
+    ),
+    Column::ns("device_b_ns", "Device B", "The same in the second trace."),
+];
+
+/// The branches of which a side has at least a share of the wall time or of the busy time of the step, with all of their
+/// ancestors.
+fn large(branches: &[Branch], min_share: f64) -> impl Iterator<Item = &Branch> {
+    let whole = branches.first().map_or(Times::default(), |step| step.total);
+    let is_large = move |total: &Times| {
+        let pairs = total.as_flattened().iter().zip(whole.as_flattened());
+        pairs.into_iter().any(|(&ns, &whole)| ns > 0 && ns as f64 >= whole as f64 * min_share)
+    };
+    branches.iter().filter(move |branch| branch.depth == 0 || is_large(&branch.total))
+}
+
+impl CallTree {
+    pub(super) fn new<'a>(
+        tree: Tree,
+        groups: impl Iterator<Item = (&'a Group, Option<bool>)>,
+        units: [i64; 2],
+    ) -> CallTree {
+        let label = |(group, is_significant): (&Group, _)| Label {
+            kind: group.kind,
+            name: group.name(),
+            is_significant,
+        };
+        CallTree { tree, labels: groups.map(label).collect(), units }
+    }
+
+    fn name(&self, branch: &Branch) -> &str {
+        if branch.depth == 0 { STEP } else { &self.labels[branch.group].name }
+    }
+
+    /// Returns the tree as rows.
+    pub(super) fn rows(&self, min_share: f64) -> Rows {
+        let mut rows = Rows::new(COLUMNS);
+        for branch in large(&self.tree.branches(self.units), min_share) {
+            let Branch { depth, group, total, own } = branch;
+            let label = &self.labels[*group];
+            rows.push(vec![
+                (*depth).into(),
+                label.kind.as_str().into(),
+                self.name(branch).into(),
+                label.is_significant.map_or(Cell::Null, Cell::Bool),
+                Cell::Ns(total[HOST][0]),
+                Cell::Ns(total[HOST][1]),
+                Cell::Ns(own[HOST][0]),
+                Cell::Ns(own[HOST][1]),
+                Cell::Ns(total[DEVICE][0]),
+                Cell::Ns(total[DEVICE][1]),
+            ]);
+        }
+        rows
+    }
+
+    /// Returns the tree as a table for a person.
+    pub(super) fn table(&self, min_share: f64, row_limit: Option<usize>) -> Rows {
+        let branches = self.tree.branches(self.units);
+        let has_device = branches.first().is_some_and(|step| step.total[DEVICE] != [0, 0]);
+        let mut titles = vec!["Call", "A", "B", "Change"];
+        if has_device {
+            titles.extend(["Device A", "Device B", "Change"]);
+        }
+        let mut rows = Rows::page(&titles);
+        for branch in large(&branches, min_share) {
+            let mut cells: Vec<Cell> =
+                vec![format!("{}{}", "  ".repeat(branch.depth.min(DEEPEST)), self.name(branch)).into()];
+            for [a, b] in branch.total.into_iter().take(1 + usize::from(has_device)) {
+                cells.extend([Cell::Ns(a), Cell::Ns(b), signed(b - a).into()]);
+            }
+            rows.push(cells);
+        }
+        rows.first(row_limit)
+    }
+}
+
+/// The deepest level that is indented.
+const DEEPEST: usize = 64;
+
+/// A change of time with its sign.
+pub(super) fn signed(ns: i64) -> String {
+    let sign = if ns < 0 { "-" } else { "+" };
+    format!("{sign}{}", time_ns(ns.saturating_abs(), None))
+}

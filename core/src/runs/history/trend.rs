@@ -1,0 +1,267 @@
+//! The trend of each metric: its values, and where they changed.
+
+use super::change_points::{ChangePoint, change_points};
+use super::series::{Run, Series, read};
+use crate::base::error::Error;
+use crate::base::order::{descending, of_float, sort_by_key};
+use crate::base::page::Page;
+use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::units::counted;
+use crate::base::words::words;
+use crate::runs::budget::metric::Metric;
+use crate::runs::budget::quantity::Unit;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::Write;
+use serde_json::Value;
+
+words! {
+    "TrendKind"
+    /// The kind of a row.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum TrendKind {
+        /// A metric over all runs.
+        Series = "series",
+        /// A place where a metric changed.
+        Change = "change",
+    }
+}
+
+/// The columns of the answer.
+pub const COLUMNS: &[Column] = &[
+    Column::word("kind", "Kind", &TrendKind::VOCABULARY, "What the row is about."),
+    Column::text("metric", "Metric", "The metric, with the name that it is about."),
+    Column::word("unit", "Unit", &Unit::VOCABULARY, "The unit of the values."),
+    Column::int(
+        "run",
+        "Run",
+        "The number of the first run after the change, from 1; of a series, the number of runs.",
+    ),
+    Column::text(
+        "commit",
+        "Commit",
+        "The commit of that run; empty if unknown. Of a series, that of the last run.",
+    ),
+    Column::float(
+        "before",
+        "Before",
+        "The mean before the change, since the change before it; of a series, its first level.",
+    ),
+    Column::float(
+        "after",
+        "After",
+        "The mean after the change, until the next one; of a series, its last level.",
+    ),
+    Column::share("change", "Change", "The change as a share of the value before; null if that is 0.")
+        .nullable(),
+    Column::float("probability", "", "The share of permutations with as large a change; null of a series.")
+        .nullable(),
+    Column::json("values", "", Shape::Values, "Of a series: the value of each run, or null."),
+];
+
+/// The columns of the runs.
+pub const RUN_COLUMNS: &[Column] = &[
+    Column::int("run", "Run", "The number of the run, from 1."),
+    Column::text("commit", "Commit", "The commit; empty if unknown."),
+    Column::text("host", "Host", "The machine; empty if unknown."),
+    Column::int("time_s", "Time", "The Unix time of the line, in s; 0 if unknown."),
+];
+
+/// The smallest change that is listed, as a share.
+const SMALLEST: f64 = 0.005;
+
+/// The history of a program.
+#[derive(Clone, Debug)]
+pub struct Trend {
+    runs: Vec<Run>,
+    all: Vec<(Series, Vec<ChangePoint>)>,
+}
+
+/// A change of a series: the point, and the means before and after it.
+struct Step<'a> {
+    series: &'a Series,
+    point: ChangePoint,
+    before: f64,
+    after: f64,
+}
+
+impl Trend {
+    /// Reads the lines of a history.
+    ///
+    /// # Errors
+    /// Returns [`Error::Empty`] if there are none, and [`Error::BadOption`] with the number of a line that is none of a history.
+    pub fn read(text: &str) -> Result<Trend, Error> {
+        let (runs, all) = read(text)?;
+        if runs.is_empty() {
+            return Err(Error::Empty);
+        }
+        let found = |series: Series| {
+            let values: Vec<f64> = series.points.iter().map(|point| point.1).collect();
+            let points = change_points(&values);
+            (series, points)
+        };
+        Ok(Trend { runs, all: all.into_iter().map(found).collect() })
+    }
+
+    /// The changes, the latest first, and of one run the largest first.
+    fn changes(&self) -> Vec<Step<'_>> {
+        let mut steps: Vec<Step<'_>> = Vec::new();
+        for (series, points) in &self.all {
+            for (at, &point) in points.iter().enumerate() {
+                let start = at.checked_sub(1).map_or(0, |last| points[last].0);
+                let end = points.get(at + 1).map_or(series.points.len(), |next| next.0);
+                let before = level(series, start, point.0);
+                steps.push(Step { series, point, before, after: level(series, point.0, end) });
+            }
+        }
+        steps.retain(|step| share(step.before, step.after).is_none_or(|share| share.abs() >= SMALLEST));
+        let run = |step: &Step<'_>| step.series.points[step.point.0].0 as i64;
+        let size = |step: &Step<'_>| share(step.before, step.after).map_or(f64::INFINITY, f64::abs);
+        sort_by_key(&mut steps, |step| (descending(run(step)), descending(of_float(size(step)))));
+        steps
+    }
+
+    /// Returns a row for each run, the oldest first.
+    pub fn runs(&self) -> Rows {
+        let mut rows = Rows::new(RUN_COLUMNS);
+        for (at, run) in self.runs.iter().enumerate() {
+            rows.push(vec![
+                (at + 1).into(),
+                run.commit.as_str().into(),
+                run.host.as_str().into(),
+                Cell::Int(run.time),
+            ]);
+        }
+        rows
+    }
+
+    /// Returns a row for each change, and then one for each metric.
+    pub fn rows(&self) -> Rows {
+        let mut rows = Rows::new(COLUMNS);
+        for Step { series, point, before, after } in self.changes() {
+            let run = series.points[point.0].0;
+            rows.push(self.row(TrendKind::Change, series, run, (before, after), Some(point.1)));
+        }
+        for (series, points) in &self.all {
+            let first = points.first().map_or(series.points.len(), |point| point.0);
+            let last = points.last().map_or(0, |point| point.0);
+            let levels = (level(series, 0, first), level(series, last, series.points.len()));
+            let run = self.runs.len().saturating_sub(1);
+            rows.push(self.row(TrendKind::Series, series, run, levels, None));
+        }
+        rows
+    }
+
+    fn row(
+        &self,
+        kind: TrendKind,
+        series: &Series,
+        run: usize,
+        (before, after): (f64, f64),
+        probability: Option<f64>,
+    ) -> Vec<Cell> {
+        let mut values = vec![Value::Null; self.runs.len()];
+        for &(at, value) in series.points.iter().filter(|_| kind == TrendKind::Series) {
+            values[at] = value.into();
+        }
+        vec![
+            kind.as_str().into(),
+            series.metric.as_str().into(),
+            unit(&series.metric).as_str().into(),
+            (run + 1).into(),
+            self.runs[run].commit.as_str().into(),
+            Cell::Float(before),
+            Cell::Float(after),
+            share(before, after).map_or(Cell::Null, Cell::Share),
+            probability.map_or(Cell::Null, Cell::Float),
+            Cell::Json(if kind == TrendKind::Series { Value::Array(values) } else { Value::Null }),
+        ]
+    }
+
+    /// Returns the changes and the series as a page of text.
+    pub fn page(&self) -> Page {
+        let mut head =
+            format!("{} of {}", counted(self.all.len(), "metric"), counted(self.runs.len(), "run"));
+        let mut hosts: Vec<&str> =
+            self.runs.iter().map(|run| run.host.as_str()).filter(|host| !host.is_empty()).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        if hosts.len() > 1 {
+            let _ = write!(head, ", on {} machines: differences between them look like changes", hosts.len());
+        }
+        let mut page = Page::default();
+        page.line(head);
+        page.blank();
+        let changes = self.changes();
+        if changes.is_empty() {
+            page.line("No metric changed for good.");
+        } else {
+            let mut table = Rows::page(&["Run", "Commit", "Metric", "Before", "After", "Change"]);
+            for Step { series, point, before, after } in changes {
+                let run = series.points[point.0].0;
+                let unit = unit(&series.metric);
+                table.push(vec![
+                    (run + 1).into(),
+                    short(&self.runs[run].commit).into(),
+                    series.metric.as_str().into(),
+                    unit.show(before).into(),
+                    unit.show(after).into(),
+                    share(before, after).map(|share| format!("{:+.1}%", share * 100.0)).into(),
+                ]);
+            }
+            page.line("Changes, the latest first");
+            page.table(&table);
+        }
+        let mut table = Rows::page(&["Metric", "Last", "Runs, oldest first"]);
+        for (series, _) in &self.all {
+            let last = series.points.last().map_or(0.0, |point| point.1);
+            table.push(vec![
+                series.metric.as_str().into(),
+                unit(&series.metric).show(last).into(),
+                bars(series).into(),
+            ]);
+        }
+        page.blank();
+        page.line("Metrics");
+        page.table(&table);
+        page
+    }
+}
+
+/// The mean of the points in a range.
+fn level(series: &Series, start: usize, end: usize) -> f64 {
+    let points = &series.points[start..end];
+    points.iter().map(|point| point.1).sum::<f64>() / points.len().max(1) as f64
+}
+
+fn share(before: f64, after: f64) -> Option<f64> {
+    (before.abs() > 0.0).then(|| (after - before) / before)
+}
+
+/// The unit of a metric by its first word.
+fn unit(metric: &str) -> Unit {
+    let word = metric.split(' ').next().unwrap_or("");
+    Metric::ALL.into_iter().find(|one| one.as_str() == word).map_or(Unit::Count, Metric::unit)
+}
+
+/// A commit with the length that people use.
+fn short(commit: &str) -> String {
+    commit.chars().take(10).collect()
+}
+
+/// The last values as bars between the least and the largest.
+fn bars(series: &Series) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    const MOST: usize = 40;
+    let points = &series.points[series.points.len().saturating_sub(MOST)..];
+    let (least, largest) = points.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, largest), one| {
+        (least.min(one.1), largest.max(one.1))
+    });
+    let height = |value: f64| {
+        let share = if largest > least { (value - least) / (largest - least) } else { 0.0 };
+        BARS[((share * 7.0) as usize).min(7)]
+    };
+    points.iter().map(|point| height(point.1)).collect()
+}

@@ -1,0 +1,355 @@
+//! The answer of `ranks` as a page of text.
+
+use super::findings::{Filter, Findings};
+use super::fitness::shared;
+use super::phases::{Phase, Times, own};
+use super::rows::rows;
+use super::run::{Run, ranks_text};
+use super::step_table::StepTable;
+use super::stragglers::Straggler;
+use super::structure::title;
+use crate::base::error::Error;
+use crate::base::page::Page;
+use crate::base::rows::{Cell, Rows, WIDEST};
+use crate::base::units::{self, bytes, counted, time_ns, with_prefix};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// What `ranks` shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RanksOptions {
+    /// Only what is about this rank.
+    pub rank: Option<i64>,
+    /// Only what is about this step.
+    pub step: Option<i64>,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+impl RanksOptions {
+    fn filter(self) -> Filter {
+        Filter { rank: self.rank, step: self.step }
+    }
+}
+
+/// The number of rows of a table on the page.
+const TOP: usize = 10;
+
+/// The number of ranks up to which each has a row of its own.
+const SINGLE: usize = 16;
+
+impl Run {
+    /// Checks that the run has the rank and the step.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadOption`] if it has not.
+    pub fn check(&self, options: &RanksOptions) -> Result<(), Error> {
+        let has_rank = |rank| self.members.iter().any(|member| member.rank == rank);
+        if let Some(rank) = options.rank.filter(|&rank| !has_rank(rank)) {
+            return Err(Error::BadOption(format!("rank: there is no trace of rank {rank}")));
+        }
+        let has_step =
+            |number| self.members.iter().any(|member| member.steps.iter().any(|step| step.number == number));
+        if let Some(step) = options.step.filter(|&step| !has_step(step)) {
+            return Err(Error::BadOption(format!("step: no trace has a step {step}")));
+        }
+        Ok(())
+    }
+
+    /// Returns the findings about the run as rows.
+    pub fn rows(&self, options: &RanksOptions) -> Rows {
+        rows(&Findings::of(self), options.filter()).first(options.row_limit)
+    }
+
+    /// Returns the findings about the run as a page of text.
+    pub fn page(&self, options: &RanksOptions) -> Page {
+        let findings = Findings::of(self);
+        let mut page = Page::default();
+        head(&findings, &mut page);
+        page.section("Slow nodes", &slow_nodes(&findings, options.filter()), WIDEST);
+        page.section("Late ranks, the most expensive first", &late(&findings, options.filter()), WIDEST);
+        page.section("Slow links", &slow_links(&findings), WIDEST);
+        match (options.rank, options.step) {
+            (None, None) => {
+                let (title, table) = ranks(&findings);
+                page.section(title, &table, WIDEST);
+                page.section("Steps, the most imbalanced first", &steps(&findings), WIDEST);
+                page.section("Communication, the longest first", &traffic(&findings), WIDEST);
+                page.section("Process groups", &groups(&findings), WIDEST);
+                page.section("Clocks against the reference rank", &clocks(&findings), WIDEST);
+                page.section("What the traces cannot answer, or not completely", &fitness(self), WIDEST);
+            }
+            _ => page.section("Ranks in steps", &rank_steps(&findings, options.filter()), WIDEST),
+        }
+        page
+    }
+}
+
+fn head(findings: &Findings<'_>, page: &mut Page) {
+    let run = findings.run;
+    let ranks = match run.world_size {
+        Some(size) => {
+            let own = run.members.iter().filter(|member| (0..size).contains(&member.rank)).count();
+            format!("{own} of {}", counted(size as usize, "rank"))
+        }
+        None => counted(run.members.len(), "rank"),
+    };
+    let steps = counted(findings.table.numbers.len(), "step");
+    let steps = if findings.table.has_steps { steps } else { "no steps".into() };
+    let matched = counted(findings.matched.len(), "matched collective");
+    page.line(format!("Run: {ranks}, {steps}, {matched}"));
+    let waited: i64 = findings.ranks.iter().map(|rank| rank.wait_ns).sum();
+    let wall: i64 = findings.ranks.iter().map(|rank| rank.wall_ns).sum();
+    let communication: i64 =
+        findings.ranks.iter().map(|rank| rank.phases[Phase::Communication as usize]).sum();
+    if wall > 0 {
+        page.line(format!(
+            "Exposed communication: {} of the steps; waiting for other ranks: {} in all",
+            units::share(communication as f64, wall as f64),
+            time_ns(waited, None)
+        ));
+    }
+    if findings.stragglers.is_empty() && findings.slow_nodes.is_empty() {
+        page.line("No rank is late beyond the noise of the run.");
+    }
+    for note in &findings.notes {
+        page.line(format!("Note: {}.", note.message));
+    }
+}
+
+fn late(findings: &Findings<'_>, filter: Filter) -> Rows {
+    let mut table = Rows::page(&["Rank", "Phase", "Steps", "Cost", "A step", "What it did more"]);
+    for (one, evidence) in findings.stragglers_of(filter) {
+        let member = &findings.run.members[one.member];
+        let mut row = vec![member.rank.into()];
+        row.extend(lateness(findings, one));
+        row.push(evidence.into());
+        table.push(row);
+    }
+    table
+}
+
+fn slow_nodes(findings: &Findings<'_>, filter: Filter) -> Rows {
+    let mut table = Rows::page(&["Node", "Ranks", "Phase", "Steps", "Cost", "A step"]);
+    for one in findings.slow_nodes_of(filter) {
+        let mut row = vec![one.host.into(), numbers(&one.ranks).into()];
+        row.extend(lateness(findings, &one.late));
+        table.push(row);
+    }
+    table
+}
+
+/// The phase and the steps, and the cost in all and in a step.
+fn lateness(findings: &Findings<'_>, one: &Straggler) -> [Cell; 4] {
+    let steps = if findings.table.has_steps { numbers(&one.steps) } else { "all".into() };
+    [
+        one.phase.as_str().into(),
+        steps.into(),
+        Cell::Ns(one.cost_ns),
+        Cell::Ns(one.cost_ns / one.count.max(1) as i64),
+    ]
+}
+
+/// Numbers as ranges: `2-9`, `4, 8`.
+fn numbers(numbers: &[i64]) -> String {
+    let text = ranks_text(numbers);
+    text.split_once(' ').map_or(text.clone(), |(_, numbers)| numbers.to_string())
+}
+
+fn slow_links(findings: &Findings<'_>) -> Rows {
+    let mut table = Rows::page(&["Ranks", "Group", "Collective", "Bytes", "Usual", "Elsewhere", "Cost"]);
+    for link in findings.slow_links.iter().take(TOP) {
+        let traffic = &findings.traffic[link.traffic];
+        table.push(vec![
+            numbers(&traffic.ranks).into(),
+            title(&findings.process_groups[traffic.group as usize]).into(),
+            traffic.operation.as_str().into(),
+            Cell::Bytes(traffic.bytes),
+            Cell::Ns(traffic.usual_ns),
+            Cell::Ns(link.others_ns),
+            Cell::Ns(link.cost_ns),
+        ]);
+    }
+    table
+}
+
+/// A table of all ranks, or of the classes of ranks that behave alike.
+fn ranks(findings: &Findings<'_>) -> (&'static str, Rows) {
+    let is_single = findings.ranks.len() <= SINGLE;
+    let name = if is_single { "Rank" } else { "Ranks" };
+    let titles = [
+        name,
+        "Step",
+        "Data",
+        "Forward",
+        "Backward",
+        "Optimizer",
+        "Comm.",
+        "Other",
+        "Waits",
+        "Last",
+        "Bubble",
+    ];
+    let mut table = Rows::page(&titles);
+    let count = findings.ranks.iter().map(|rank| rank.class + 1).max().unwrap_or(0);
+    let steps = findings.table.numbers.len().max(1) as i64;
+    let groups: Vec<Vec<usize>> = if is_single {
+        (0..findings.ranks.len()).map(|at| vec![at]).collect()
+    } else {
+        let of = |class| (0..findings.ranks.len()).filter(|&at| findings.ranks[at].class == class).collect();
+        (0..count).map(of).collect()
+    };
+    for own in groups {
+        let ranks: Vec<i64> = own.iter().map(|&at| findings.run.members[at].rank).collect();
+        let share = |ns: i64| Cell::Ns(ns / steps / own.len().max(1) as i64);
+        let sum = |of: &dyn Fn(usize) -> i64| own.iter().map(|&at| of(at)).sum::<i64>();
+        let phase = |phase: Phase| share(sum(&|at| findings.ranks[at].phases[phase as usize]));
+        let last = sum(&|at| findings.ranks[at].last as i64);
+        let matched = sum(&|at| findings.ranks[at].matched as i64);
+        let bubbles: Vec<f64> = own.iter().filter_map(|&at| findings.ranks[at].bubble()).collect();
+        let bubble = bubbles.iter().sum::<f64>() / bubbles.len().max(1) as f64;
+        table.push(vec![
+            numbers(&ranks).into(),
+            share(sum(&|at| findings.ranks[at].wall_ns)),
+            phase(Phase::DataLoading),
+            phase(Phase::Forward),
+            phase(Phase::Backward),
+            phase(Phase::Optimizer),
+            phase(Phase::Communication),
+            phase(Phase::Other),
+            share(sum(&|at| findings.ranks[at].wait_ns)),
+            if matched > 0 { Cell::Share(last as f64 / matched as f64) } else { Cell::Null },
+            if bubbles.is_empty() { Cell::Null } else { Cell::Share(bubble) },
+        ]);
+    }
+    let title =
+        if is_single { "Ranks, mean of a step" } else { "Ranks that behave alike, mean of a step and rank" };
+    (title, table)
+}
+
+fn steps(findings: &Findings<'_>) -> Rows {
+    let mut table = Rows::page(&["Step", "Wall", "Waits", "Imbalance", "Rank", "Phase"]);
+    let steps = &findings.table;
+    let mut order: Vec<usize> = (0..steps.cells.len()).filter(|_| steps.has_steps).collect();
+    let share = |at: &usize| StepTable::imbalance(&steps.cells[*at]).map_or(0.0, |one| one.share);
+    order.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    for &at in order.iter().take(TOP) {
+        let cells = || steps.cells[at].iter().flatten();
+        let imbalance = StepTable::imbalance(&steps.cells[at]);
+        table.push(vec![
+            steps.numbers[at].into(),
+            Cell::Ns(cells().map(|cell| cell.time.1 - cell.time.0).max().unwrap_or(0)),
+            Cell::Ns(cells().map(|cell| cell.wait_ns).sum()),
+            imbalance.map_or(Cell::Null, |one| Cell::Share(one.share)),
+            imbalance.map(|one| findings.run.members[one.member].rank).into(),
+            imbalance.map(|one| one.phase.as_str()).into(),
+        ]);
+    }
+    table
+}
+
+fn traffic(findings: &Findings<'_>) -> Rows {
+    let titles = ["Group", "Ranks", "Nodes", "Collective", "Bytes", "Count", "Waits", "Transfer", "Bus"];
+    let mut table = Rows::page(&titles);
+    for one in findings.traffic.iter().take(TOP) {
+        let rate = one.bus_rate().map(|rate| with_prefix(rate) + "B/s");
+        table.push(vec![
+            title(&findings.process_groups[one.group as usize]).into(),
+            numbers(&one.ranks).into(),
+            one.nodes(findings.run).into(),
+            one.operation.as_str().into(),
+            if one.bytes > 0 { bytes(one.bytes).into() } else { Cell::Null },
+            one.count.into(),
+            Cell::Ns(one.wait_ns),
+            Cell::Ns(one.usual_ns),
+            rate.into(),
+        ]);
+    }
+    table
+}
+
+fn groups(findings: &Findings<'_>) -> Rows {
+    let mut table = Rows::page(&["Group", "Ranks", "Parallelism", "By", "Collectives", "Bytes"]);
+    let used = findings.process_groups.iter().zip(&findings.groups).filter(|(_, used)| used.matched > 0);
+    for (group, used) in used.take(2 * TOP) {
+        table.push(vec![
+            title(group).into(),
+            numbers(&used.ranks).into(),
+            used.parallelism.as_str().into(),
+            if used.is_stated { "name" } else { "traffic" }.into(),
+            used.matched.into(),
+            Cell::Bytes(used.bytes),
+        ]);
+    }
+    table
+}
+
+/// The clocks that are shifted or not known.
+fn clocks(findings: &Findings<'_>) -> Rows {
+    let mut table = Rows::page(&["Rank", "Offset", "Error", "Drift", "Collectives", "Not known because"]);
+    let known = findings.run.members.iter().zip(&findings.clocks.of);
+    let shifted = known
+        .filter(|(_, clock)| clock.as_ref().is_ok_and(super::clocks::Clock::is_shifted) || clock.is_err());
+    for (member, clock) in shifted.take(SINGLE) {
+        table.push(match clock {
+            Ok(clock) => vec![
+                member.rank.into(),
+                Cell::Ns(clock.offset_ns),
+                Cell::Ns(clock.error_ns),
+                format!("{:.1} ppm", clock.drift * 1e6).into(),
+                clock.collectives.into(),
+                Cell::Null,
+            ],
+            Err(refused) => {
+                let mut row = vec![Cell::Null; 6];
+                row[0] = member.rank.into();
+                row[5] = refused.0.as_str().into();
+                row
+            }
+        });
+    }
+    table
+}
+
+fn fitness(run: &Run) -> Rows {
+    let mut table = Rows::page(&["Question", "Verdict", "Ranks", "Because"]);
+    for one in shared(run).into_iter().take(TOP) {
+        let (question, verdict) = (one.question.as_str(), one.verdict.as_str());
+        table.push(vec![question.into(), verdict.into(), numbers(&one.ranks).into(), one.because.into()]);
+    }
+    table
+}
+
+/// The ranks and steps of the filter.
+fn rank_steps(findings: &Findings<'_>, filter: Filter) -> Rows {
+    let titles = [
+        "Step",
+        "Rank",
+        "Wall",
+        "Data",
+        "Forward",
+        "Backward",
+        "Optimizer",
+        "Comm.",
+        "Other",
+        "Own",
+        "Waits",
+        "Late",
+    ];
+    let mut table = Rows::page(&titles);
+    let steps = findings.table.cells.iter().zip(&findings.table.numbers);
+    for (cells, &number) in steps.filter(|(_, number)| filter.has_step(**number)) {
+        for (member, cell) in findings.run.members.iter().zip(cells) {
+            let Some(cell) = cell.filter(|_| filter.has_rank(member.rank)) else { continue };
+            let phases: Times = cell.phases;
+            let mut row: Vec<Cell> =
+                vec![number.into(), member.rank.into(), Cell::Ns(cell.time.1 - cell.time.0)];
+            row.extend(phases.map(Cell::Ns));
+            row.extend([own(&phases), cell.wait_ns, cell.late_ns].map(Cell::Ns));
+            table.push(row);
+        }
+    }
+    table
+}

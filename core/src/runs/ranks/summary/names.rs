@@ -1,0 +1,100 @@
+//! What a rank ran, by name.
+
+use crate::base::names::NameId;
+use crate::base::order::{descending, sort_by_key};
+use crate::runs::ranks::sketch::Sketch;
+use crate::trace::Trace;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::Table;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The number of names that are kept, by self time.
+const KEPT: usize = 256;
+
+/// The name of all steps together.
+const STEPS: &str = "ProfilerStep";
+
+/// Everything of one name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) count: u64,
+    /// The sum of the durations, without those of what ran inside.
+    pub(crate) self_ns: i64,
+    /// The durations.
+    pub(crate) durations: Sketch,
+}
+
+/// Durations and self time by name, while they are collected.
+struct Collected {
+    of: Vec<(i64, Vec<i64>)>,
+}
+
+impl Collected {
+    fn new(table: &Table) -> Collected {
+        Collected { of: vec![(0, Vec::new()); table.names.len()] }
+    }
+
+    fn add(&mut self, name: NameId, self_ns: i64, duration: i64) {
+        let one = &mut self.of[name.0 as usize];
+        one.0 += self_ns;
+        one.1.push(duration);
+    }
+
+    /// Returns the names with the most self time.
+    fn finish(self, table: &Table) -> Vec<Named> {
+        let all = self.of.into_iter().enumerate().filter(|(_, one)| !one.1.is_empty());
+        let mut all: Vec<(NameId, i64, Vec<i64>)> =
+            all.map(|(name, (self_ns, durations))| (NameId(name as u32), self_ns, durations)).collect();
+        sort_by_key(&mut all, |one| (descending(one.1), i64::from(one.0.0)));
+        all.truncate(KEPT);
+        let named = |(name, self_ns, durations): (NameId, i64, Vec<i64>)| Named {
+            name: plain(table.names.get(name)),
+            count: durations.len() as u64,
+            self_ns,
+            durations: Sketch::of(&durations),
+        };
+        all.into_iter().map(named).collect()
+    }
+}
+
+fn plain(name: &str) -> String {
+    if name.starts_with("ProfilerStep#") { STEPS.into() } else { name.to_string() }
+}
+
+/// What the host ran: operators, annotations and Python functions. All steps have one name.
+pub(super) fn operators(trace: &Trace) -> Vec<Named> {
+    let (table, tree) = (&trace.table, &trace.tree);
+    let mut collected = Collected::new(table);
+    let step = table.names.iter().find(|(_, name)| name.starts_with("ProfilerStep#")).map(|(id, _)| id);
+    let steps = table.names.that(|name| name.starts_with("ProfilerStep#"));
+    for lane in tree.lanes() {
+        let self_ns = tree.self_times(table, lane);
+        for (at, self_ns) in lane.positions().zip(self_ns) {
+            let row = tree.row(at);
+            if !matches!(
+                table.category(row),
+                Category::CpuOp | Category::UserAnnotation | Category::PythonFunction
+            ) {
+                continue;
+            }
+            let name = table.name_id(row);
+            let name = step.filter(|_| steps.has(name)).unwrap_or(name);
+            collected.add(name, self_ns, table.dur(row).max(0));
+        }
+    }
+    collected.finish(table)
+}
+
+/// What the devices ran.
+pub(super) fn kernels(trace: &Trace) -> Vec<Named> {
+    let table = &trace.table;
+    let mut collected = Collected::new(table);
+    for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
+        let duration = table.dur(row).max(0);
+        collected.add(table.name_id(row), duration, duration);
+    }
+    collected.finish(table)
+}

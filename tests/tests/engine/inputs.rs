@@ -1,0 +1,142 @@
+//! What an answer depends on besides the events of a trace is stated by its query or export.
+//!
+//! Every query and export is run by several rules. One whose answer changes has to state the input, and one that states
+//! it has to change for some trace.
+
+use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, Input, QUERIES, Query, Request, Started};
+use kinetoscope_core::runs::compare::Comparison;
+use kinetoscope_core::runs::compare::profile::Profile;
+use kinetoscope_core::runs::ranks::file::Summaries;
+use kinetoscope_core::runs::ranks::report::RanksOptions;
+use kinetoscope_core::runs::ranks::run::Run;
+use kinetoscope_core::runs::ranks::summary::Summary;
+use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::kernel_rules::KernelRules;
+use kinetoscope_core::trace::versions::Rules;
+use kinetoscope_tests::files;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+const TRACES: [&str; 11] = [
+    "torch/2.10/kineto/memory/trace.json",
+    "torch/2.15/kineto/left_open/trace.json",
+    "torch/2.15/kineto/left_open_stack/trace.json",
+    "torch/2.15/kineto/flops/trace.json",
+    "torch/2.15/kineto/dynamo_profiles/one_graph.trace.json",
+    "torch/2.15/kineto/compiled_inductor/trace.json",
+    "torch/cuda/nccl/trace.json",
+    "pairs/base1.json",
+    "torch/cuda/stacks/trace.json",
+    "torch/cuda/steps/trace.json",
+    "healthy/small_gpu_trace.json",
+];
+
+/// A compiled region that was open when the recording ended.
+const OPEN_REGION: &[u8] = br#"[
+    {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2},
+    {"ph": "X", "cat": "cpu_op", "name": "Torch-Compiled Region: 0/0", "pid": 1, "tid": 1, "ts": 5, "dur": 9,
+        "args": {"finished": false}}
+]"#;
+
+/// A program that waits for a kernel.
+const LONG_KERNEL: &[u8] = br#"[
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1, "dur": 3,
+        "args": {"correlation": 7}},
+    {"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": 6, "dur": 80,
+        "args": {"correlation": 7, "device": 0, "stream": 7}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 1, "tid": 1, "ts": 10, "dur": 78,
+        "args": {"correlation": 8}},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 90, "dur": 5}
+]"#;
+
+/// Returns a trace by the rules of a version of PyTorch and rules for kernels.
+fn read(bytes: &[u8], version: &str, kernels: &str) -> Trace {
+    let mut trace = Trace::read(bytes).expect("a trace");
+    trace.choose_rules(Rules::of_version(version).expect("rules"));
+    trace.kernel_rules = KernelRules::parse(kernels).expect("rules");
+    trace
+}
+
+/// Returns the same trace by several rules: those of PyTorch change, or those of kernels.
+fn variants(bytes: &[u8], input: Input) -> Vec<Trace> {
+    match input {
+        Input::TorchRules => {
+            ["2.3", "2.10", "2.11", "2.13", "2.14", "2.15"].map(|version| read(bytes, version, "")).into()
+        }
+        _ => ["", "communication,*", "gemm,*"].map(|kernels| read(bytes, "2.15", kernels)).into(),
+    }
+}
+
+fn differ<T: PartialEq + Debug>(traces: &[Trace], answer: impl Fn(&Trace) -> T) -> bool {
+    let first = answer(&traces[0]);
+    traces[1..].iter().any(|trace| answer(trace) != first)
+}
+
+fn changes(query: &Query, traces: &[Trace]) -> bool {
+    let given: &[(&str, &str)] = if query.name == "what-if" { &[("faster", "communication=2")] } else { &[] };
+    let options = Options::from_texts(query.options, given).expect("options");
+    let answer = |trace: &Trace| {
+        [false, true].map(|for_reading| {
+            let request = Request::new(&options).for_reading(for_reading);
+            query.answer(trace, request).map(|answer| (answer.to_text(), answer.failed, answer.rows))
+        })
+    };
+    differ(traces, answer)
+}
+
+fn export_changes(export: &Export, traces: &[Trace]) -> bool {
+    let write = |trace: &Trace| {
+        let started = export.begin(trace, &Options::default(), &[0; 16]);
+        let Ok(Started::Writing(mut writing)) = started else { return Vec::new() };
+        let mut out = Vec::new();
+        while writing.next(trace, &mut out) {}
+        out
+    };
+    differ(traces, write)
+}
+
+fn comparison_changes(query: &Query, traces: &[Trace]) -> bool {
+    let other = read(&files::read(&files::data().join(TRACES[10])).expect("a trace"), "2.15", "");
+    let answer = |trace: &Trace| {
+        let [base, new] = [&other, trace].map(|trace| Profile::of(trace, "trace"));
+        let comparison = Comparison::of_runs(&[base], &[new]).expect("two traces");
+        comparison.answer(query, Request::new(&Options::default())).expect("an answer").rows
+    };
+    differ(traces, answer)
+}
+
+fn run_changes(traces: &[Trace]) -> bool {
+    let answer = |trace: &Trace| {
+        let mut summaries = Summaries::default();
+        summaries.push(&Summary::of(trace, "rank0"));
+        Run::new(summaries, Vec::new()).rows(&RanksOptions::default())
+    };
+    differ(traces, answer)
+}
+
+#[test]
+fn every_query_and_export_states_its_inputs() {
+    for input in [Input::TorchRules, Input::KernelRules] {
+        let mut changing: BTreeSet<&str> = BTreeSet::new();
+        let read = |file| files::read(&files::data().join(file)).unwrap_or_else(|| panic!("no {file}"));
+        for bytes in TRACES.map(read).into_iter().chain([OPEN_REGION.into(), LONG_KERNEL.into()]) {
+            let traces = variants(&bytes, input);
+            changing.extend(QUERIES.iter().filter(|query| changes(query, &traces)).map(|query| query.name));
+            let exports = EXPORTS.iter().filter(|export| export_changes(export, &traces));
+            changing.extend(exports.map(|export| export.name));
+            let comparisons = COMPARISONS.iter().filter(|query| comparison_changes(query, &traces));
+            changing.extend(comparisons.map(|query| query.name));
+            changing.extend(run_changes(&traces).then_some("ranks"));
+        }
+        let queries = QUERIES.iter().chain(COMPARISONS).map(|query| (query.name, query.inputs));
+        let all = queries.chain(EXPORTS.iter().map(|export| (export.name, export.inputs)));
+        let stated: BTreeSet<&str> =
+            all.filter(|(_, inputs)| inputs.contains(&input)).map(|(name, _)| name).collect();
+        // The budgets of `check` limit what the summary shows.
+        if input == Input::KernelRules {
+            changing.insert("check");
+        }
+        assert_eq!(changing, stated, "{input:?}");
+    }
+}
