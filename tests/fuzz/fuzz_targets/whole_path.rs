@@ -5,12 +5,12 @@ use kinetoscope_core::analysis::timeline::counters::counters;
 use kinetoscope_core::analysis::timeline::spans::{find, instances, related};
 use kinetoscope_core::analysis::timeline::tiles::{Window, tiles};
 use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::error::Error;
+use kinetoscope_core::base::error::Error;
 use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{EXPORTS, Export, QUERIES, Request, Started};
-use kinetoscope_core::table::metadata::Source;
-use kinetoscope_core::table::tracks::TrackId;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::table::metadata::Source;
+use kinetoscope_core::trace::table::tracks::TrackId;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
