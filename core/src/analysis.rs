@@ -1,10 +1,12 @@
 //! Analyses of a [`Trace`](crate::trace::Trace), one in each file: pure functions from a trace to rows of plain
 //! numbers.
 //!
-//! A group may use those above it in this list, and the three modules that belong to no group.
+//! Each analysis has its query next to it: the options, the columns, and the function that answers. A group may use those above
+//! it in this list, and the three modules that belong to no group.
 //!
 //! | group | contents |
 //! |---|---|
+//! | [`query`] | what a query, an option and an answer are |
 //! | [`torch`] | what `torch.profiler` reports |
 //! | [`device`] | device work, idle time and memory |
 //! | [`tasks`] | asynchronous spans, when they ran and what they waited for |
@@ -17,6 +19,7 @@ pub mod device;
 pub(crate) mod flops;
 pub(crate) mod intervals;
 pub mod overview;
+pub mod query;
 pub mod replay;
 pub mod tasks;
 pub mod timeline;

@@ -89,12 +89,13 @@ pub mod queries;
 pub mod runs;
 pub mod trace;
 
-pub use analysis::torch::averages::{Average, GroupBy, key_averages};
+pub use analysis::query::group_by::GroupBy;
+pub use analysis::query::options::Options;
+pub use analysis::torch::averages::{Average, key_averages};
 pub use analysis::torch::function_events::FunctionEvents;
 pub use base::diagnostics::Diagnostics;
 pub use base::error::Error;
 pub use base::rows::Rows;
-pub use queries::options::Options;
 pub use queries::{EXPORTS, Export, QUERIES, Query};
 pub use trace::{Trace, TraceReader};
 

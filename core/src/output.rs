@@ -1,4 +1,4 @@
-//! What the engine writes: reports for people, JSON documents, and traces.
+//! What the engine writes: JSON and HTML documents of answers, and traces.
 
-pub mod report;
+pub mod document;
 pub mod write;

@@ -8,8 +8,8 @@ use cudarc::nvrtc;
 use kinetoscope::device::probe;
 use kinetoscope::{Activity, Profiler};
 use kinetoscope::{scope, user_scope};
-use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::output::report::table_options::TableOptions;
+use kinetoscope_core::analysis::query::group_by::GroupBy;
+use kinetoscope_core::analysis::torch::table_options::TableOptions;
 use std::error::Error;
 
 const SOURCE: &str = r#"

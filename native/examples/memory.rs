@@ -8,9 +8,9 @@ use kinetoscope::RecordError;
 use kinetoscope::memory::{Device, ProfilingAllocator, record_alloc, record_free, record_reserved};
 use kinetoscope::profiler::measure::ProfileIt;
 use kinetoscope::scope;
-use kinetoscope_core::analysis::torch::averages::GroupBy;
-use kinetoscope_core::output::report::sort_by::SortBy;
-use kinetoscope_core::output::report::table_options::TableOptions;
+use kinetoscope_core::analysis::query::group_by::GroupBy;
+use kinetoscope_core::analysis::torch::sort_by::SortBy;
+use kinetoscope_core::analysis::torch::table_options::TableOptions;
 use std::hint::black_box;
 
 #[global_allocator]

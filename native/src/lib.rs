@@ -202,10 +202,11 @@ pub fn record_from_env() {}
 #[cfg(feature = "analysis")]
 pub use {
     files::{InputError, open},
-    kinetoscope_core::analysis::torch::averages::{Average, GroupBy},
+    kinetoscope_core::analysis::query::group_by::GroupBy,
+    kinetoscope_core::analysis::torch::averages::Average,
+    kinetoscope_core::analysis::torch::sort_by::SortBy,
     kinetoscope_core::analysis::torch::stacks::Metric,
-    kinetoscope_core::output::report::sort_by::SortBy,
-    kinetoscope_core::output::report::table_options::TableOptions,
+    kinetoscope_core::analysis::torch::table_options::TableOptions,
     kinetoscope_core::trace::Trace,
 };
 

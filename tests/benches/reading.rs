@@ -2,7 +2,8 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use kinetoscope_core::analysis::overview::summary::summary;
-use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};
+use kinetoscope_core::analysis::query::group_by::GroupBy;
+use kinetoscope_core::analysis::torch::averages::key_averages;
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::trace::{TextReader, Trace};
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! Traces from JSON, and answers as JSON.
 
-use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::queries::{Request, query};
 use kinetoscope_core::trace::Trace;
 use serde_json::{Value, json};

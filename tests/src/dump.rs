@@ -1,9 +1,7 @@
 //! A trace as lines of text, which the fixtures are compared by.
 
-use kinetoscope_core::analysis::timeline::samples::SamplesBy;
+use kinetoscope_core::analysis::timeline::samples::{self, SamplesBy, SamplesOptions};
 use kinetoscope_core::base::time;
-use kinetoscope_core::queries::analyses;
-use kinetoscope_core::queries::answer_options::SamplesOptions;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::{Row, Table};
 use kinetoscope_core::trace::table::layout::Place;
@@ -77,7 +75,7 @@ pub fn structure(trace: &Trace) -> String {
         }
     }
     let options = SamplesOptions { by: SamplesBy::Tree, ..SamplesOptions::default() };
-    let samples = analyses::samples(trace, &options);
+    let samples = samples::samples(trace, &options);
     for at in 0..samples.rows.len() {
         let _ = writeln!(out, "samples {}", samples.json_row(at));
     }

@@ -1,6 +1,6 @@
 //! Exports of traces in memory.
 
-use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::queries::{Started, export};
 use kinetoscope_core::trace::Trace;
 use serde_json::{Value, json};

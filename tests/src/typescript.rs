@@ -1,14 +1,15 @@
 //! Generates the TypeScript of the npm package from the engine's lists: options, rows and methods of every query.
 
 use kinetoscope_core::analysis::overview::preview;
+use kinetoscope_core::analysis::query::options::{Opt, camel_case};
+use kinetoscope_core::analysis::query::value::ValueKind;
 use kinetoscope_core::analysis::timeline::spans::Relation;
+use kinetoscope_core::analysis::torch::sort_by::SortBy;
 use kinetoscope_core::base::diagnostics::{Code, Severity};
 use kinetoscope_core::base::error::ErrorCode;
 use kinetoscope_core::base::rows::{CellType, Column, Record, Shape, Variant};
 use kinetoscope_core::base::words::Vocabulary;
 use kinetoscope_core::outline;
-use kinetoscope_core::output::report::sort_by::SortBy;
-use kinetoscope_core::queries::options::{Opt, Takes, camel_case};
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, QUERIES, Query};
 use kinetoscope_core::runs::budget;
 use kinetoscope_core::runs::history::trend;
@@ -221,12 +222,12 @@ fn options(out: &mut String, about: &str, name: &str, options: &[Opt]) {
     doc(out, "", about);
     let _ = writeln!(out, "export interface {name}Options {{");
     for option in options {
-        let unit = match option.takes {
-            Takes::Duration | Takes::Times => "; numbers are in ns",
+        let unit = match option.kind {
+            ValueKind::Duration | ValueKind::Times => "; numbers are in ns",
             _ => "",
         };
         doc(out, "  ", &format!("{}{unit}", option.help()));
-        let _ = writeln!(out, "  {}?: {} | undefined;", camel_case(option.name), option_type(option.takes));
+        let _ = writeln!(out, "  {}?: {} | undefined;", camel_case(option.name), option_type(option.kind));
         if option.name == "row-limit" && is_of_trace(name) {
             doc(out, "  ", "Number of rows to leave out before those; not of a table");
             out.push_str("  offset?: number | undefined;\n");
@@ -244,25 +245,25 @@ fn words(words: &[&str]) -> String {
     words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(" | ")
 }
 
-fn option_type(takes: Takes) -> String {
+fn option_type(takes: ValueKind) -> String {
     match takes {
-        Takes::Nothing => "boolean".to_owned(),
-        Takes::Count | Takes::Percent => "number".to_owned(),
-        Takes::Text | Takes::File => "string".to_owned(),
-        Takes::Word(list) => words(list.words),
-        Takes::SortBy => {
+        ValueKind::Nothing => "boolean".to_owned(),
+        ValueKind::Count | ValueKind::Percent => "number".to_owned(),
+        ValueKind::Text | ValueKind::File => "string".to_owned(),
+        ValueKind::Word(list) => words(list.words),
+        ValueKind::Attribute(_) => {
             format!(
                 "{} | `${{\"\" | \"self_\"}}${{\"cuda\" | \"xpu\" | \"privateuse1\"}}_time_total`",
                 words(SortBy::VOCABULARY.words)
             )
         }
-        Takes::Width => "number | null".to_owned(),
-        Takes::Groups => "readonly (\"shape\" | \"overload\" | \"module\" | StackGroup)[]".to_owned(),
-        Takes::Duration => "number | string".to_owned(),
-        Takes::Times => "readonly [startNs: number, endNs: number] | string".to_owned(),
-        Takes::Range => "number | readonly [first: number, last: number] | string".to_owned(),
-        Takes::Texts => "readonly string[]".to_owned(),
-        Takes::Numbers => "readonly number[]".to_owned(),
+        ValueKind::Width => "number | null".to_owned(),
+        ValueKind::Groups => "readonly (\"shape\" | \"overload\" | \"module\" | StackGroup)[]".to_owned(),
+        ValueKind::Duration => "number | string".to_owned(),
+        ValueKind::Times => "readonly [startNs: number, endNs: number] | string".to_owned(),
+        ValueKind::Range => "number | readonly [first: number, last: number] | string".to_owned(),
+        ValueKind::Texts => "readonly string[]".to_owned(),
+        ValueKind::Numbers => "readonly number[]".to_owned(),
     }
 }
 

@@ -7,7 +7,7 @@ use kinetoscope::memory::{
     Device, ProfilingAllocator, record_alloc, record_free, record_out_of_memory, record_reserved,
 };
 use kinetoscope::{args, scope, user_scope};
-use kinetoscope_core::analysis::torch::averages::GroupBy;
+use kinetoscope_core::analysis::query::group_by::GroupBy;
 use kinetoscope_core::trace::table::layout::Key;
 use recorder::{alone, check, row, rows};
 use std::hint::black_box;

@@ -11,7 +11,7 @@ use kinetoscope::scope;
 use kinetoscope::spans::operator;
 use kinetoscope::steps;
 use kinetoscope::{Activity, Profiler, supported_activities};
-use kinetoscope_core::analysis::torch::averages::GroupBy;
+use kinetoscope_core::analysis::query::group_by::GroupBy;
 use kinetoscope_core::trace::table::layout::{Key, Place};
 use recorder::{alone, check, row, rows, thread_id};
 use serde_json::{Value, json};

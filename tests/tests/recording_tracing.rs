@@ -7,10 +7,8 @@ mod recorder;
 use kinetoscope::Profiler;
 use kinetoscope::tracing_layer::{TracingLayer, layer};
 use kinetoscope::{Recording, SpanArguments};
-use kinetoscope_core::analysis::tasks::task_rows::TasksBy;
+use kinetoscope_core::analysis::tasks::task_rows::{self, TasksBy, TasksOptions};
 use kinetoscope_core::base::diagnostics::Code;
-use kinetoscope_core::queries::analyses;
-use kinetoscope_core::queries::answer_options::TasksOptions;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::Row;
 use kinetoscope_core::trace::table::fields::Value;
@@ -185,7 +183,7 @@ fn each_poll_of_an_async_function_is_a_span() {
 /// The rows of `tasks`, each with these columns.
 fn tasks(recording: &Recording, by: TasksBy, keys: &[&str]) -> Vec<serde_json::Value> {
     let trace = recording.trace().expect("a trace");
-    let rows = analyses::tasks(trace, &TasksOptions { by, row_limit: None });
+    let rows = task_rows::tasks(trace, &TasksOptions { by, row_limit: None });
     let row = |at| serde_json::from_str::<serde_json::Value>(&rows.json_row(at)).expect("JSON");
     (0..rows.rows.len()).map(row).map(|row| keys.iter().map(|key| row[*key].clone()).collect()).collect()
 }

@@ -4,7 +4,7 @@ use crate::convert::{failure, rows, text};
 use crate::trace::EngineTrace;
 use js_sys::Array;
 use kinetoscope_core::base::error::Error;
-use kinetoscope_core::output::report::document;
+use kinetoscope_core::output::document;
 use kinetoscope_core::runs::budget::formats::{junit, markdown};
 use kinetoscope_core::runs::budget::subject::Subject;
 use kinetoscope_core::runs::budget::{self, Budgets, Checked, Wrong};

@@ -4,7 +4,7 @@ use crate::convert::{columns, failure, options, rows, text};
 use crate::trace::EngineTrace;
 use js_sys::{Array, Object};
 use kinetoscope_core::base::error::Error;
-use kinetoscope_core::output::report::document;
+use kinetoscope_core::output::document;
 use kinetoscope_core::queries::{Answer, Request, query as find};
 use kinetoscope_core::runs::compare::Comparison;
 use kinetoscope_core::runs::compare::profile::Profile;

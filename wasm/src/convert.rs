@@ -1,11 +1,11 @@
 //! Conversion between values of the engine and JavaScript values.
 
 use js_sys::{Array, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
+use kinetoscope_core::analysis::query::options::{Opt, Options};
 use kinetoscope_core::base::diagnostics::Diagnostics;
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::names::Names;
 use kinetoscope_core::base::rows::{Cell, CellType, Rows};
-use kinetoscope_core::queries::options::{Opt, Options};
 use serde::Serialize;
 use wasm_bindgen::JsValue;
 

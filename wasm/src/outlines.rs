@@ -8,7 +8,7 @@ use js_sys::{Array, Float32Array};
 use kinetoscope_core::base::diagnostics::Diagnostics;
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::outline::{Outline, WindowReader};
-use kinetoscope_core::output::report::document::Document;
+use kinetoscope_core::output::document::Document;
 use kinetoscope_core::trace::table::events::Table;
 use kinetoscope_core::trace::table::tracks::TrackId;
 use wasm_bindgen::JsValue;

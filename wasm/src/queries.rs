@@ -15,7 +15,9 @@ pub(crate) fn query(name: &str) -> Result<&'static Query, Error> {
 /// The list of all queries would keep every analysis in the small engine.
 #[cfg(not(feature = "full"))]
 static QUERIES: [Query; 3] = {
-    use kinetoscope_core::queries::answers::{OPS, SUMMARY, TRACKS};
+    use kinetoscope_core::analysis::overview::summary_text::SUMMARY;
+    use kinetoscope_core::analysis::timeline::tracks::TRACKS;
+    use kinetoscope_core::analysis::torch::ops::OPS;
     [SUMMARY, OPS, TRACKS]
 };
 

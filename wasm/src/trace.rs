@@ -14,7 +14,7 @@ use kinetoscope_core::analysis::timeline::counters::Counter;
 use kinetoscope_core::analysis::timeline::tiles::{Tile, Window, tiles};
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::names::NameId;
-use kinetoscope_core::output::report::document::Document;
+use kinetoscope_core::output::document::Document;
 use kinetoscope_core::queries::{Answer, Request};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::tracks::TrackId;

@@ -2,7 +2,7 @@
 
 use crate::convert::{failure, rows, text};
 use js_sys::Array;
-use kinetoscope_core::output::report::document;
+use kinetoscope_core::output::document;
 use kinetoscope_core::runs::history::trend::Trend;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;

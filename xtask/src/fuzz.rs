@@ -7,8 +7,8 @@ use crate::tally::Tally;
 use std::fs;
 use std::process::Command;
 
-/// The targets, with the number of inputs that the test command tries. The seed is fixed, so the inputs are always the same.
-const TARGETS: [(&str, u64); 3] = [("reader", 10_000), ("operations", 3_000), ("whole_path", 10_000)];
+/// The targets, with the number of inputs that each run tries. The seed is fixed, so the inputs are always the same.
+const TARGETS: [(&str, u64); 3] = [("reader", 10_000), ("operations", 3_000), ("whole_path", 3_000)];
 
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \

@@ -69,7 +69,7 @@ const RUST: [(&str, Layers); 15] = [
     (
         "core/src/analysis",
         &[
-            &["children", "flops", "intervals"],
+            &["children", "flops", "intervals", "query"],
             &["tasks", "torch"],
             &["device"],
             &["replay"],
@@ -78,7 +78,7 @@ const RUST: [(&str, Layers); 15] = [
         ],
     ),
     ("core/src/runs", &[&["ranks"], &["compare"], &["budget"], &["history"]]),
-    ("core/src/output", &[&["report", "write"]]),
+    ("core/src/output", &[&["document", "write"]]),
     (
         "native/src",
         &[

@@ -17,7 +17,7 @@ const fn step(name: &'static str, load: Load, needs: &'static [&'static str], ru
 }
 
 /// The steps of `cargo xtask test`.
-pub(crate) const TEST: [Step; 22] = [
+pub(crate) const TEST: [Step; 19] = [
     step("packages", Load::Waits, &[], packages),
     step("npm", Load::Waits, &[], npm::install_all),
     step("imports", Load::Shares, &[], imports::check),
@@ -33,17 +33,14 @@ pub(crate) const TEST: [Step; 22] = [
     step("docs", Load::Debug, &[], steps::docs),
     step("doc-tests", Load::Debug, &["build"], rust_tests::doc_tests),
     step("no-std", Load::Shares, &["tools"], toolchain::check_no_std),
-    step("fuzz", Load::Shares, &[], fuzz::regress),
-    step("systems", Load::Shares, &["packages"], targets::systems),
     step("silent", Load::Shares, &[], silent::check),
-    step("cudarc", Load::Shares, &[], cudarc::check),
     step("tests", Load::Alone, &["build"], tests_and_examples),
     step("test-package", Load::Alone, &["package", "packages", "build"], package::test),
     step("test-page", Load::Alone, &["page", "packages", "build"], page::test),
 ];
 
 /// The steps of `cargo xtask test slow`: checks that take longer.
-pub(crate) const SLOW: [Step; 26] = [
+pub(crate) const SLOW: [Step; 29] = [
     step("readme", Load::Shares, &[], native::first_command),
     step("book", Load::Shares, &[], book::build),
     step("cupti", Load::Debug, &[], cupti::test),
@@ -56,10 +53,13 @@ pub(crate) const SLOW: [Step; 26] = [
     step("cost", Load::Shares, &[], cost::check),
     step("msrv", Load::Shares, &[], msrv::check),
     step("targets", Load::Shares, &[], targets::check),
+    step("systems", Load::Shares, &[], targets::systems),
+    step("cudarc", Load::Shares, &[], cudarc::check),
     step("candle", Load::Shares, &[], examples::candle),
     step("opentelemetry", Load::Shares, &[], examples::opentelemetry),
     step("wgpu", Load::Shares, &[], examples::wgpu),
     step("sanitizer", Load::Shares, &[], steps::sanitizer),
+    step("fuzz", Load::Shares, &[], fuzz::regress),
     step("fuzz-fresh", Load::Shares, &[], fuzz::explore),
     step("properties-fresh", Load::Shares, &[], rust_tests::fresh),
     step("programs", Load::Shares, &[], rust_tests::programs),

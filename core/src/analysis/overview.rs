@@ -7,4 +7,5 @@ pub mod identities;
 pub(crate) mod info;
 pub mod preview;
 pub mod summary;
+pub mod summary_text;
 pub mod validator;

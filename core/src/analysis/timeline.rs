@@ -9,4 +9,4 @@ pub mod names;
 pub mod samples;
 pub mod spans;
 pub mod tiles;
-pub(crate) mod tracks;
+pub mod tracks;

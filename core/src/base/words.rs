@@ -18,6 +18,11 @@ pub(crate) const fn help(text: &'static str) -> &'static str {
 }
 
 impl Vocabulary {
+    /// The position of a word.
+    pub(crate) fn position(self, word: &str) -> Option<usize> {
+        self.words.iter().position(|&known| known == word)
+    }
+
     /// The same words without the last one.
     pub(crate) const fn without_last(self) -> Vocabulary {
         match self.words {
@@ -25,6 +30,14 @@ impl Vocabulary {
             [] => self,
         }
     }
+}
+
+/// An enum of a closed vocabulary.
+pub trait Word: Copy + 'static {
+    /// Its words.
+    const WORDS: Vocabulary;
+    /// Its variants, in the order of the words.
+    const VARIANTS: &'static [Self];
 }
 
 /// Defines an enum without data, the word of each variant, and a [`Vocabulary`] of this name.
@@ -50,6 +63,11 @@ macro_rules! words {
             $vis const fn as_str(self) -> &'static str {
                 $enum::VOCABULARY.words[self as usize]
             }
+        }
+
+        impl crate::base::words::Word for $enum {
+            const WORDS: crate::base::words::Vocabulary = $enum::VOCABULARY;
+            const VARIANTS: &'static [$enum] = &$enum::ALL;
         }
     };
 }

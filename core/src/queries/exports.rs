@@ -1,14 +1,15 @@
 //! The exports. Each writes piece by piece, so that the complete text is never held in memory.
 
-use super::entry::Input::{ExecutionTrace, TorchRules};
-use super::entry::{Export, Kind, Started, examples};
+use super::export::{Export, ExportKind, Started};
 use super::export_options::{
     ChromeOptions, CsvOptions, FoldedOptions, MemoryTimelineOptions, RedactOptions, ShrinkOptions,
     SliceOptions, TimelineForm,
 };
-use super::options::{Opt, Typed};
 use super::writing::{CompleteText, PIECE, Pieces, TextPieces, Writing};
 use crate::analysis::device::memory::Memory;
+use crate::analysis::query::Input::{ExecutionTrace, TorchRules};
+use crate::analysis::query::examples;
+use crate::analysis::query::options::{Opt, TypedOptions};
 use crate::analysis::replay::Replay;
 use crate::analysis::timeline::{call_tree, counters, samples};
 use crate::analysis::torch::function_events::FunctionEvents;
@@ -38,7 +39,7 @@ use alloc::vec::Vec;
 pub(super) const EXPORTS: &[Export] = &[
     Export {
         name: "chrome",
-        kind: Kind::Form,
+        kind: ExportKind::Form,
         about: help("Chrome trace; reading it again gives the same events"),
         examples: examples(&[
             "run.ktrace -o run.json",
@@ -48,11 +49,11 @@ pub(super) const EXPORTS: &[Export] = &[
         inputs: &[],
         extension: None,
         media_type: "application/json",
-        start: |trace, given, _| chrome_with(trace, &ChromeOptions::of(given, false)),
+        start: |trace, given, _| chrome_with(trace, &ChromeOptions::from_options(given, false)),
     },
     Export {
         name: "pftrace",
-        kind: Kind::Form,
+        kind: ExportKind::Form,
         about: help("Perfetto trace; reading it again gives the same events"),
         examples: examples(&["run.json.gz -o run.pftrace", "run.ktrace -o run.pftrace.gz"]),
         options: &[],
@@ -63,18 +64,18 @@ pub(super) const EXPORTS: &[Export] = &[
     },
     Export {
         name: "folded",
-        kind: Kind::Form,
+        kind: ExportKind::Form,
         about: help("Folded stacks for flame graphs: `export_stacks`, or samples"),
         examples: examples(&["run.json -o run.folded", "run.json --lanes -o run.folded"]),
         options: FoldedOptions::DECLARED,
         inputs: &[TorchRules],
         extension: Some("folded"),
         media_type: "text/plain",
-        start: |trace, given, _| folded(trace, &FoldedOptions::of(given, false)),
+        start: |trace, given, _| folded(trace, &FoldedOptions::from_options(given, false)),
     },
     Export {
         name: "eventlist",
-        kind: Kind::Form,
+        kind: ExportKind::Form,
         about: help("Function events as `EventList.export_chrome_trace` writes them"),
         examples: examples(&["run.json -o events.json", "records.json -o events.json.gz"]),
         options: &[],
@@ -88,7 +89,7 @@ pub(super) const EXPORTS: &[Export] = &[
     },
     Export {
         name: "execution-trace",
-        kind: Kind::Form,
+        kind: ExportKind::Form,
         about: help("Operators and inputs for replay: `ExecutionTraceObserver`"),
         examples: examples(&["run.json -o run.et.json", "run.pt.trace.json.gz -o run.et.json.gz"]),
         options: &[],
@@ -99,7 +100,7 @@ pub(super) const EXPORTS: &[Export] = &[
     },
     Export {
         name: "memory-timeline",
-        kind: Kind::Form,
+        kind: ExportKind::Form,
         about: help("Allocated memory over time: `export_memory_timeline`"),
         examples: examples(&[
             "run.json -o memory.html --form html",
@@ -109,11 +110,11 @@ pub(super) const EXPORTS: &[Export] = &[
         inputs: &[],
         extension: Some("memory.json"),
         media_type: "application/json",
-        start: |trace, given, _| memory_timeline(trace, &MemoryTimelineOptions::of(given, false)),
+        start: |trace, given, _| memory_timeline(trace, &MemoryTimelineOptions::from_options(given, false)),
     },
     Export {
         name: "csv",
-        kind: Kind::Form,
+        kind: ExportKind::Form,
         about: help("CSV with one line for each event"),
         examples: examples(&["run.json -o run.csv", "ranks/ -o csv/"]),
         options: CsvOptions::DECLARED,
@@ -121,24 +122,24 @@ pub(super) const EXPORTS: &[Export] = &[
         extension: Some("csv"),
         media_type: "text/csv",
         start: |_, given, _| {
-            let CsvOptions { exact } = CsvOptions::of(given, false);
+            let CsvOptions { exact } = CsvOptions::from_options(given, false);
             Ok(Started::Writing(Writing::text(Lines { next: 0, exact })))
         },
     },
     Export {
         name: "slice",
-        kind: Kind::Edit,
+        kind: ExportKind::Edit,
         about: help("Cuts a trace to some steps, a time range, or some ranks"),
         examples: examples(&["run.json --steps 3-4 -o two-steps.json", "ranks/ --ranks 0,3 -o out/"]),
         options: SliceOptions::DECLARED,
         inputs: &[],
         extension: None,
         media_type: "application/json",
-        start: |trace, given, _| slice(trace, &SliceOptions::of(given, false)),
+        start: |trace, given, _| slice(trace, &SliceOptions::from_options(given, false)),
     },
     Export {
         name: "shrink",
-        kind: Kind::Edit,
+        kind: ExportKind::Edit,
         about: help("Removes short spans or some categories from a trace"),
         examples: examples(&[
             "run.json --min-duration 10us -o small.json.gz",
@@ -148,18 +149,18 @@ pub(super) const EXPORTS: &[Export] = &[
         inputs: &[],
         extension: None,
         media_type: "application/json",
-        start: |trace, given, _| shrink(trace, &ShrinkOptions::of(given, false)),
+        start: |trace, given, _| shrink(trace, &ShrinkOptions::from_options(given, false)),
     },
     Export {
         name: "redact",
-        kind: Kind::Edit,
+        kind: ExportKind::Edit,
         about: help("Replaces private strings; keeps structure, times and public names"),
         examples: examples(&["run.json --audit", "run.json -o public.json.gz"]),
         options: RedactOptions::DECLARED,
         inputs: &[],
         extension: None,
         media_type: "application/json",
-        start: |trace, given, salt| redact(trace, &RedactOptions::of(given, false), salt),
+        start: |trace, given, salt| redact(trace, &RedactOptions::from_options(given, false), salt),
     },
 ];
 

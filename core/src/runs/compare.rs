@@ -30,6 +30,7 @@ mod noise;
 mod notes;
 mod pairs;
 pub mod profile;
+pub mod query;
 mod rank_waits;
 mod report;
 mod rows;
@@ -43,6 +44,7 @@ use self::lines::{Line, lines};
 use self::measure::{Both, Measures};
 use self::noise::{Factors, judge};
 use self::profile::Profile;
+use self::query::DiffOptions;
 use self::tree::CallTree;
 use self::verdict::Factor;
 use crate::base::error::Error;
@@ -53,13 +55,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// What a comparison shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DiffOptions {
-    /// The maximum number of rows; `None` for all.
-    pub row_limit: Option<usize>,
-}
 
 /// Collects pairs of profiles, one of each side: of two traces, or of each rank of two runs.
 #[derive(Clone, Debug, Default)]

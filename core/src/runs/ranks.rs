@@ -31,6 +31,7 @@ mod matching;
 mod nodes;
 mod operation;
 pub(crate) mod phases;
+pub mod query;
 pub mod report;
 mod rows;
 pub mod run;

@@ -11,7 +11,7 @@ use kinetoscope_core::base::diagnostics::Severity;
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::escape;
 use kinetoscope_core::base::rows::Rows;
-use kinetoscope_core::output::report::document::Document;
+use kinetoscope_core::output::document::Document;
 use kinetoscope_core::queries::{Answer, Matches, Query, Request, query};
 use kinetoscope_core::trace::Trace;
 use regex_lite::Regex;

@@ -12,11 +12,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use input::{execution_trace, extent, rules, rules_for};
 pub(crate) use input::{read, read_text};
+use kinetoscope_core::analysis::query::options::{Opt, Options};
+use kinetoscope_core::analysis::query::value::OptionValue;
+use kinetoscope_core::analysis::query::value::ValueKind;
+use kinetoscope_core::analysis::torch::sort_by::SortBy;
 use kinetoscope_core::base::rows::Column;
-use kinetoscope_core::output::report::sort_by::SortBy;
-use kinetoscope_core::queries::options::{Opt, Options, Takes};
-use kinetoscope_core::queries::setting::Setting;
-use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, Input, Kind, QUERIES, Query};
+use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, ExportKind, Input, QUERIES, Query};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -77,14 +78,14 @@ pub(crate) fn command() -> Command {
 
 fn subcommands() -> impl Iterator<Item = Command> {
     let exports = |kind| EXPORTS.iter().filter(move |e| e.kind == kind);
-    let forms: Vec<&str> = exports(Kind::Form).map(|e| e.name).chain(tables::EXPORTS).collect();
+    let forms: Vec<&str> = exports(ExportKind::Form).map(|e| e.name).chain(tables::EXPORTS).collect();
     let export = Command::new("export")
         .about("Converts a trace to another format")
         .after_help(examples("export", &["chrome run.ktrace -o run.json", "folded run.json -o run.folded"]))
         .override_usage(format!("kinetoscope export <{}> [OPTIONS] <TRACE>...", forms.join("|")))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands(exports(Kind::Form).map(|e| export_command(e, "export ")))
+        .subcommands(exports(ExportKind::Form).map(|e| export_command(e, "export ")))
         .subcommands([tables::parquet(), tables::arrow()]);
     let repair = Command::new("repair")
         .about("Writes a valid trace from a damaged one, in one pass")
@@ -106,7 +107,7 @@ fn subcommands() -> impl Iterator<Item = Command> {
             repair,
         ])
         .chain(page_commands())
-        .chain(exports(Kind::Edit).map(|e| export_command(e, "")))
+        .chain(exports(ExportKind::Edit).map(|e| export_command(e, "")))
         .chain([
             Command::new("completions")
                 .about("Prints shell completions")
@@ -266,23 +267,23 @@ fn audit_args() -> [Arg; 2] {
 fn option_arg(option: &'static Opt) -> Arg {
     let help = option.help();
     let arg = Arg::new(option.name).long(option.name).help(&help);
-    if option.takes == Takes::Nothing {
+    if option.kind == ValueKind::Nothing {
         return arg.action(ArgAction::SetTrue);
     }
     let arg = arg.value_name(option.value);
     let parse = |text: &str| option.parse(text);
-    match option.takes {
-        Takes::File => arg.value_parser(value_parser!(PathBuf)),
-        Takes::Word(words) => {
+    match option.kind {
+        ValueKind::File => arg.value_parser(value_parser!(PathBuf)),
+        ValueKind::Word(words) => {
             let words = PossibleValuesParser::new(words.words).try_map(move |word| parse(&word));
             arg.value_parser(words)
         }
-        Takes::SortBy => {
+        ValueKind::Attribute(_) => {
             let names = SortBy::VOCABULARY.words.join(", ");
             arg.value_parser(ValueParser::new(parse)).long_help(format!("{help}\n\nThe attributes: {names}"))
         }
         // The first of two numbers can be below 0.
-        Takes::Range | Takes::Times | Takes::Duration => {
+        ValueKind::Range | ValueKind::Times | ValueKind::Duration => {
             arg.value_parser(ValueParser::new(parse)).allow_hyphen_values(true)
         }
         _ => arg.value_parser(ValueParser::new(parse)).allow_negative_numbers(true),
@@ -441,16 +442,16 @@ pub(crate) fn format_named(name: &str) -> Option<Format> {
 pub(crate) fn options(declared: &[Opt], matches: &ArgMatches) -> Result<Options, Failure> {
     let mut options = Options::default();
     for option in declared {
-        let setting = match option.takes {
-            Takes::Nothing => matches.get_flag(option.name).then_some(Setting::Given),
-            Takes::File => match matches.get_one::<PathBuf>(option.name) {
-                Some(path) => Some(Setting::Text(read(path)?)),
+        let value = match option.kind {
+            ValueKind::Nothing => matches.get_flag(option.name).then_some(OptionValue::Given),
+            ValueKind::File => match matches.get_one::<PathBuf>(option.name) {
+                Some(path) => Some(OptionValue::Text(read(path)?)),
                 None => None,
             },
-            _ => matches.get_one::<Setting>(option.name).cloned(),
+            _ => matches.get_one::<OptionValue>(option.name).cloned(),
         };
-        if let Some(setting) = setting {
-            options.set(option, setting);
+        if let Some(value) = value {
+            options.set(option, value);
         }
     }
     Ok(options)

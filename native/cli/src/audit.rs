@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::print::print;
 use clap::ArgMatches;
 use kinetoscope_core::base::page::Page;
-use kinetoscope_core::output::report::document::Document;
+use kinetoscope_core::output::document::Document;
 use kinetoscope_core::output::write::redact::audit::audit;
 use kinetoscope_core::queries::Answer;
 use kinetoscope_core::trace::Trace;

@@ -8,7 +8,7 @@ use crate::progress::read_or_report;
 use crate::trend;
 use clap::ArgMatches;
 use kinetoscope::files::sources;
-use kinetoscope_core::output::report::document;
+use kinetoscope_core::output::document;
 use kinetoscope_core::runs::budget::formats::{junit, markdown, sarif};
 use kinetoscope_core::runs::budget::starting_point::starting_point;
 use kinetoscope_core::runs::budget::subject::Subject;

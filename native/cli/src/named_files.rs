@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use clap::ArgMatches;
 use file_id::{FileId, get_file_id};
 use kinetoscope::files::{RunFiles, Source, folder_of, sources};
-use kinetoscope_core::queries::options::{Opt, Takes};
+use kinetoscope_core::analysis::query::options::Opt;
+use kinetoscope_core::analysis::query::value::ValueKind;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, QUERIES};
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -42,7 +43,9 @@ const ARGUMENTS: [(&str, Use); 10] = [
 pub(crate) fn use_of(argument: &str) -> Option<Use> {
     let known = ARGUMENTS.iter().find(|(name, _)| *name == argument).map(|(_, use_)| *use_);
     known.or_else(|| {
-        options().any(|option| option.name == argument && option.takes == Takes::File).then_some(Use::Input)
+        options()
+            .any(|option| option.name == argument && option.kind == ValueKind::File)
+            .then_some(Use::Input)
     })
 }
 

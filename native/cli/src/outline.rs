@@ -9,7 +9,7 @@ use crate::terminal;
 use clap::ArgMatches;
 use kinetoscope::files::sources;
 use kinetoscope_core::base::diagnostics::{Diagnostics, Severity};
-use kinetoscope_core::output::report::document::Document;
+use kinetoscope_core::output::document::Document;
 
 /// The number of rows of each kind in a table.
 const ROWS: usize = 10;

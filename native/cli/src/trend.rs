@@ -6,7 +6,7 @@ use crate::failure::{Failure, report};
 use crate::print::print;
 use clap::ArgMatches;
 use kinetoscope::files::{behind_links, folder_of};
-use kinetoscope_core::output::report::document;
+use kinetoscope_core::output::document;
 use kinetoscope_core::runs::budget::subject::Subject;
 use kinetoscope_core::runs::history::record::{Origin, line};
 use kinetoscope_core::runs::history::trend::Trend;

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg(feature = "analysis")]
 use {
-    super::profile_data::longest_first, kinetoscope_core::analysis::torch::averages::GroupBy,
-    kinetoscope_core::output::report::table_options::TableOptions,
+    super::profile_data::longest_first, kinetoscope_core::analysis::query::group_by::GroupBy,
+    kinetoscope_core::analysis::torch::table_options::TableOptions,
     kinetoscope_core::output::write::execution_trace::execution_trace,
     kinetoscope_core::output::write::file_name,
 };

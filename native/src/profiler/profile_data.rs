@@ -2,12 +2,13 @@
 
 use super::recording::Recording;
 use crate::error::RecordError;
-use kinetoscope_core::analysis::torch::averages::{Average, GroupBy, key_averages};
+use kinetoscope_core::analysis::query::group_by::GroupBy;
+use kinetoscope_core::analysis::torch::averages::{Average, key_averages};
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
+use kinetoscope_core::analysis::torch::sort_by::SortBy;
+use kinetoscope_core::analysis::torch::table_options::TableOptions;
+use kinetoscope_core::analysis::torch::torch_table::select;
 use kinetoscope_core::base::escape::csv_exact;
-use kinetoscope_core::output::report::sort_by::SortBy;
-use kinetoscope_core::output::report::table_options::TableOptions;
-use kinetoscope_core::output::report::torch_table::select;
 
 /// The number of operators of one recording.
 const TOP: usize = 5;

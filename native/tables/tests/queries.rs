@@ -6,9 +6,9 @@ mod common;
 
 use arrow_array::RecordBatch;
 use common::{corpus, data, files_below, read, rows_of, rows_of_engine, skip};
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::base::rows::Rows;
 use kinetoscope_core::queries;
-use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tables::arrow::RankTrace;
 use kinetoscope_tables::sql::{QUERIES, Session};

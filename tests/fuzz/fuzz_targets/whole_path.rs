@@ -1,12 +1,12 @@
 //! Fuzzes reading, every query and every export: nothing panics, every identity holds, and exported traces can be read.
 #![no_main]
 
+use kinetoscope_core::analysis::query::group_by::GroupBy;
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::analysis::timeline::counters::counters;
 use kinetoscope_core::analysis::timeline::spans::{find, instances, related};
 use kinetoscope_core::analysis::timeline::tiles::{Window, tiles};
-use kinetoscope_core::analysis::torch::averages::GroupBy;
 use kinetoscope_core::base::error::Error;
-use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{EXPORTS, Export, QUERIES, Request, Started};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::metadata::Source;

@@ -3,8 +3,8 @@
 //! those of `kinetoscope QUERY PATH --format json`, but each trace is read once.
 
 use kinetoscope::files::{Source, read};
-use kinetoscope_core::output::report::document::Document;
-use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::analysis::query::options::Options;
+use kinetoscope_core::output::document::Document;
 use kinetoscope_core::queries::{QUERIES, Request};
 use kinetoscope_core::trace::Trace;
 use serde_json::{Map, Value, json};

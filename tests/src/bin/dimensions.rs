@@ -5,8 +5,9 @@
 //! takes more than [`MOST`] times as much as with N. The commands come from the engine's lists of queries and exports, and from the
 //! help of the program: a new one is measured without a change here.
 
-use kinetoscope_core::queries::options::{Opt, Takes};
-use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Kind, QUERIES};
+use kinetoscope_core::analysis::query::options::Opt;
+use kinetoscope_core::analysis::query::value::ValueKind;
+use kinetoscope_core::queries::{COMPARISONS, EXPORTS, ExportKind, QUERIES};
 use std::io::{Error, Result};
 use std::mem::zeroed;
 use std::os::unix::process::CommandExt;
@@ -168,7 +169,7 @@ impl Bench {
         }
         for export in EXPORTS {
             let name: &[&str] =
-                if export.kind == Kind::Form { &["export", export.name] } else { &[export.name] };
+                if export.kind == ExportKind::Form { &["export", export.name] } else { &[export.name] };
             add(name, export.options);
         }
         add(&["check", "--init"], &[]);
@@ -238,13 +239,13 @@ fn variants(options: &[Opt]) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     for option in options {
         let name = format!("--{}", option.name);
-        match option.takes {
-            Takes::Nothing => all.push(vec![name]),
-            Takes::Word(words) => {
+        match option.kind {
+            ValueKind::Nothing => all.push(vec![name]),
+            ValueKind::Word(words) => {
                 all.extend(words.words.iter().map(|word| vec![name.clone(), (*word).to_owned()]));
             }
-            Takes::Groups => all.push(vec![name, "shape,stack:5".to_owned()]),
-            Takes::Duration => all.push(vec![name, "1us".to_owned()]),
+            ValueKind::Groups => all.push(vec![name, "shape,stack:5".to_owned()]),
+            ValueKind::Duration => all.push(vec![name, "1us".to_owned()]),
             _ => {}
         }
     }

@@ -5,7 +5,7 @@
 
 use flate2::read::MultiGzDecoder;
 use kinetoscope::files::RunFiles;
-use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::queries::{EXPORTS, QUERIES, Request, Started, query};
 use kinetoscope_core::runs::ranks::file::{Summaries, is_summary};
 use kinetoscope_core::trace::Trace;

@@ -2,7 +2,8 @@
 //!
 //! Prints the seconds of each step and the peak memory per record: the peak of the process, less its use before.
 
-use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};
+use kinetoscope_core::analysis::query::group_by::GroupBy;
+use kinetoscope_core::analysis::torch::averages::key_averages;
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::trace::records::{Kind, Record, Records};
 use std::error::Error;

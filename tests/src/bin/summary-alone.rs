@@ -1,6 +1,6 @@
 //! `kinetoscope summary FILE` on one thread, for a fair comparison with a single-threaded engine.
 
-use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::queries::{Request, query};
 use kinetoscope_tests::files::read_alone;
 use std::error::Error;

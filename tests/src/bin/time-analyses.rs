@@ -1,6 +1,6 @@
 //! Reads a trace and prints the median time of each analysis of it: `NAME SECONDS LIMIT` in each line. Reading is not part of it.
 
-use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::queries::{Request, query};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files::read_alone;

@@ -1,9 +1,9 @@
 //! Execution traces: they equal the goldens, and an export in pieces makes the same text.
 
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::base::diagnostics::Severity;
 use kinetoscope_core::output::write::execution_trace::{ExecutionTraceWriter, execution_trace};
 use kinetoscope_core::queries::export;
-use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::exports::exported;
 use kinetoscope_tests::files;

@@ -236,7 +236,7 @@ fn properties_of_a_device_must_be_possible() {
 /// Required questions decide about the exit code; without them, those that the trace has events for.
 #[test]
 fn a_question_that_counts_and_cannot_be_answered_is_a_failure() {
-    use kinetoscope_core::queries::options::Options;
+    use kinetoscope_core::analysis::query::options::Options;
     use kinetoscope_core::queries::{Request, query};
     let fails = |trace: &Trace, require: Value| {
         let query = query("fitness").expect("a query");

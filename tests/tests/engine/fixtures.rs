@@ -1,10 +1,10 @@
 //! Every fixture equals its golden, is recognised in every compression, is equal after a round trip, and does not
 //! depend on how it is split into chunks.
 
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::base::diagnostics::{Code, Diagnostics};
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::output::write::chrome;
-use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{QUERIES, Request};
 use kinetoscope_core::trace::read::unpack::Unpacker;
 use kinetoscope_core::trace::{Trace, TraceReader};

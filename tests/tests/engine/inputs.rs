@@ -3,12 +3,12 @@
 //! Every query and export is run by several rules. One whose answer changes has to state the input, and one that states
 //! it has to change for some trace.
 
-use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, Input, QUERIES, Query, Request, Started};
 use kinetoscope_core::runs::compare::Comparison;
 use kinetoscope_core::runs::compare::profile::Profile;
 use kinetoscope_core::runs::ranks::file::Summaries;
-use kinetoscope_core::runs::ranks::report::RanksOptions;
+use kinetoscope_core::runs::ranks::query::RanksOptions;
 use kinetoscope_core::runs::ranks::run::Run;
 use kinetoscope_core::runs::ranks::summary::Summary;
 use kinetoscope_core::trace::Trace;

@@ -1,10 +1,10 @@
 //! Fields that newer versions of PyTorch write, in the answers that use them.
 
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::queries::export_options::FoldedOptions;
 use kinetoscope_core::queries::exports::folded;
-use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{QUERIES, Request};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::layout::Key;

@@ -3,7 +3,8 @@
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use kinetoscope_core::analysis::torch::averages::{Average, GroupBy, key_averages};
+use kinetoscope_core::analysis::query::group_by::GroupBy;
+use kinetoscope_core::analysis::torch::averages::{Average, key_averages};
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;

@@ -3,13 +3,12 @@
 use crate::private_traces::{WORDS, every_text, kineto, records, results, texts};
 use kinetoscope_core::analysis::device::device_time::{Classes, device_times};
 use kinetoscope_core::analysis::device::idle::name_sign;
-use kinetoscope_core::analysis::tasks::task_rows::TasksBy;
+use kinetoscope_core::analysis::query::options::Options;
+use kinetoscope_core::analysis::tasks::task_rows::{self, TasksBy, TasksOptions};
+use kinetoscope_core::analysis::timeline::samples::{self, SamplesOptions};
 use kinetoscope_core::base::rows::{Cell, Rows};
 use kinetoscope_core::output::write::redact::audit::audit;
-use kinetoscope_core::queries::analyses;
-use kinetoscope_core::queries::answer_options::{SamplesOptions, TasksOptions};
 use kinetoscope_core::queries::export;
-use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::category::Category;
 use kinetoscope_core::trace::table::events::Row;
@@ -449,13 +448,13 @@ fn tasks_and_samples_are_answered_after_redaction() {
         [trace, redacted]
     };
     let waits = |trace: &Trace| {
-        let rows = analyses::tasks(trace, &TasksOptions { by: TasksBy::Wait, ..TasksOptions::default() });
+        let rows = task_rows::tasks(trace, &TasksOptions { by: TasksBy::Wait, ..TasksOptions::default() });
         (numbers(&rows), rows.rows.iter().filter(|row| matches!(row[1], Cell::Null)).count())
     };
     let [before, after] = both("asynchronous_tasks.json");
     assert_eq!(waits(&before), waits(&after));
     assert!(!waits(&before).0.is_empty());
-    let samples = |trace: &Trace| numbers(&analyses::samples(trace, &SamplesOptions::default()));
+    let samples = |trace: &Trace| numbers(&samples::samples(trace, &SamplesOptions::default()));
     let [before, after] = both("samples.json");
     assert_eq!(samples(&before), samples(&after));
     assert!(!samples(&before).is_empty());

@@ -2,8 +2,8 @@
 //!
 //! This is one file because all tests replay with the same helpers, and a rule that is changed shows in each kind of trace.
 
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::analysis::replay::{Changes, Edge, LARGEST_ERROR, Point, Replay, Segment};
-use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{Request, query};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::answers::{made, rows_with};

@@ -1,10 +1,8 @@
 //! Samples of call stacks, counted by hand.
 
-use kinetoscope_core::analysis::timeline::samples::{SampleFilter, SamplesBy};
+use kinetoscope_core::analysis::timeline::samples::{self, SampleFilter, SamplesBy, SamplesOptions};
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::outline::{OutlineReader, WindowReader};
-use kinetoscope_core::queries::analyses;
-use kinetoscope_core::queries::answer_options::SamplesOptions;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::read::limits::Limits;
 use kinetoscope_tests::exports::{exported, exported_with};
@@ -22,7 +20,7 @@ fn read(path: &str) -> Trace {
 
 fn answer_of(path: &str, by: SamplesBy, filter: SampleFilter, keys: &[&str]) -> Value {
     let trace = read(path);
-    let rows = analyses::samples(&trace, &SamplesOptions { by, filter, row_limit: None });
+    let rows = samples::samples(&trace, &SamplesOptions { by, filter, row_limit: None });
     let row = |at| serde_json::from_str::<Value>(&rows.json_row(at)).expect("JSON");
     let pick = |row: Value| keys.iter().map(|key| row[*key].clone()).collect::<Vec<_>>();
     json!((0..rows.rows.len()).map(row).map(pick).collect::<Vec<_>>())
@@ -196,7 +194,7 @@ fn deep_stacks_take_linear_time() {
     );
     let trace = Trace::read(text.as_bytes()).expect("a trace");
     assert_eq!(trace.diagnostics.count(Code::SampleStack), 0);
-    let rows = analyses::samples(&trace, &SamplesOptions::default());
+    let rows = samples::samples(&trace, &SamplesOptions::default());
     let first: Value = serde_json::from_str(&rows.json_row(0)).expect("JSON");
     // The names repeat, so all but the outermost of each are recursive.
     assert_eq!((rows.rows.len(), &first["own"]), (8, &json!(7143)));
@@ -210,7 +208,7 @@ const FORMS: [&str; 4] =
 fn functions(trace: &Trace, time: Option<(i64, i64)>) -> Value {
     let filter = SampleFilter { time, ..SampleFilter::default() };
     let options = SamplesOptions { by: SamplesBy::Function, filter, row_limit: None };
-    let rows = analyses::samples(trace, &options);
+    let rows = samples::samples(trace, &options);
     let row = |at| serde_json::from_str::<Value>(&rows.json_row(at)).expect("JSON");
     (0..rows.rows.len()).map(row).map(|row| json!([row["name"], row["samples"], row["own"]])).collect()
 }

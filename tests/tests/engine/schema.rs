@@ -4,9 +4,9 @@
 
 use kinetoscope_core::analysis::device::launches::launches;
 use kinetoscope_core::analysis::overview::summary::summary;
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::base::names::NameId;
 use kinetoscope_core::base::rows::{Cell, Rows};
-use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::schema::{Data, FieldType, Schema, Source, TABLES};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::Row;

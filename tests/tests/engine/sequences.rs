@@ -1,7 +1,7 @@
 //! Sequences of device work that repeat: answers worked out by hand, a naive search, and HTA's frequent sequences.
 
 use kinetoscope_core::analysis::device::sequences::{Search, Sequence, sequences};
-use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::queries::{Request, query};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::answers::{made, rows_with};

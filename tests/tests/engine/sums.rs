@@ -4,15 +4,16 @@
 use kinetoscope_core::analysis::device::kernels::kernel_groups;
 use kinetoscope_core::analysis::device::memory::Memory;
 use kinetoscope_core::analysis::overview::summary::summary;
+use kinetoscope_core::analysis::query::group_by::GroupBy;
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::analysis::timeline::call_tree::merged;
 use kinetoscope_core::analysis::timeline::counters::counters;
 use kinetoscope_core::analysis::timeline::names::name_rows;
-use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages, total_average};
+use kinetoscope_core::analysis::torch::averages::{key_averages, total_average};
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::rows::{Cell, Rows};
 use kinetoscope_core::base::time;
-use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{QUERIES, Request};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::bounds::MOST_NS;

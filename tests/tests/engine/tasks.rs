@@ -1,9 +1,7 @@
 //! Asynchronous tasks: times that were worked out by hand.
 
-use kinetoscope_core::analysis::tasks::task_rows::TasksBy;
+use kinetoscope_core::analysis::tasks::task_rows::{self, TasksBy, TasksOptions};
 use kinetoscope_core::base::diagnostics::Code;
-use kinetoscope_core::queries::analyses;
-use kinetoscope_core::queries::answer_options::TasksOptions;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::answers::{made, rows};
 use kinetoscope_tests::exports::exported;
@@ -13,7 +11,7 @@ use std::fs;
 
 fn answer(trace: &[u8], by: TasksBy) -> Vec<Value> {
     let trace = Trace::read(trace).expect("a trace");
-    let rows = analyses::tasks(&trace, &TasksOptions { by, row_limit: None });
+    let rows = task_rows::tasks(&trace, &TasksOptions { by, row_limit: None });
     (0..rows.rows.len()).map(|at| serde_json::from_str(&rows.json_row(at)).expect("JSON")).collect()
 }
 

@@ -2,12 +2,13 @@
 //! on small ones.
 
 use crate::random_events::{events, text};
+use kinetoscope_core::analysis::query::group_by::GroupBy;
 use kinetoscope_core::analysis::timeline::call_tree::{Node, bottom_up, merged};
 use kinetoscope_core::analysis::timeline::counters::{Counter, Unit, counters};
 use kinetoscope_core::analysis::timeline::modules::module_rows;
 use kinetoscope_core::analysis::timeline::names::name_rows;
 use kinetoscope_core::analysis::timeline::spans::{Relation, find, instances, related};
-use kinetoscope_core::analysis::torch::averages::{GroupBy, key_averages};
+use kinetoscope_core::analysis::torch::averages::key_averages;
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::base::rows::{Cell, Rows};
 use kinetoscope_core::trace::Trace;

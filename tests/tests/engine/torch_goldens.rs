@@ -8,20 +8,19 @@
 use kinetoscope_core::analysis::device::device_time::device_times;
 use kinetoscope_core::analysis::device::steps::steps;
 use kinetoscope_core::analysis::overview::identities::identities;
-use kinetoscope_core::analysis::torch::averages::{
-    Average, GroupBy, each_event, key_averages, total_average,
-};
+use kinetoscope_core::analysis::query::group_by::GroupBy;
+use kinetoscope_core::analysis::torch::averages::{Average, each_event, key_averages, total_average};
 use kinetoscope_core::analysis::torch::dynamo::ProfileResult;
 use kinetoscope_core::analysis::torch::event_rows::event_rows;
 use kinetoscope_core::analysis::torch::function_events::{FunctionEvents, Kind};
 use kinetoscope_core::analysis::torch::profile_metrics::ProfileMetrics;
+use kinetoscope_core::analysis::torch::sort_by::SortBy;
 use kinetoscope_core::analysis::torch::stacks::{Metric, export};
+use kinetoscope_core::analysis::torch::table_options::TableOptions;
+use kinetoscope_core::analysis::torch::torch_table::{Recorded, render};
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::base::rows::Cell;
 use kinetoscope_core::base::units::TimeUnit;
-use kinetoscope_core::output::report::sort_by::SortBy;
-use kinetoscope_core::output::report::table_options::TableOptions;
-use kinetoscope_core::output::report::torch_table::{Recorded, render};
 use kinetoscope_core::output::write::event_list::EventListWriter;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::metadata::Source;

@@ -2,9 +2,9 @@
 //! conform to these types.
 
 use kinetoscope_core::analysis::overview::preview::Preview;
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::rows::{Cell, Rows, Variant};
-use kinetoscope_core::queries::options::Options;
 use kinetoscope_core::queries::{QUERIES, Request, query};
 use kinetoscope_core::runs::ranks::run::Run;
 use kinetoscope_core::runs::ranks::summary::Summary;

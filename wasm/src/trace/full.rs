@@ -6,13 +6,13 @@ use crate::queries::query;
 use crate::streaming::EngineAnswer;
 use crate::writing::EngineWriting;
 use js_sys::{Array, Object, Uint8Array};
+use kinetoscope_core::analysis::query::options::TypedOptions;
 use kinetoscope_core::analysis::timeline::counters::counters;
 use kinetoscope_core::analysis::timeline::spans::{self, Relation, Span};
+use kinetoscope_core::analysis::torch::ops::OpsOptions;
 use kinetoscope_core::base::error::Error;
-use kinetoscope_core::output::report::document::Document;
+use kinetoscope_core::output::document::Document;
 use kinetoscope_core::output::write::chrome::ChromeWriter;
-use kinetoscope_core::queries::answer_options::OpsOptions;
-use kinetoscope_core::queries::options::Typed;
 use kinetoscope_core::queries::{Started, export};
 use kinetoscope_core::runs::compare::profile::Profile;
 use kinetoscope_core::runs::ranks::file::{Summaries, limit};
@@ -86,7 +86,7 @@ impl EngineTrace {
     /// Returns an error if an option is invalid, or there is no such row.
     pub fn instances(&self, row: u32, given: JsValue) -> Result<Object, JsValue> {
         let options = options(query("ops").map_err(|e| failure(&e))?.options, given)?;
-        let found = spans::instances(&self.trace, OpsOptions::of(&options, false).group_by, row);
+        let found = spans::instances(&self.trace, OpsOptions::from_options(&options, false).group_by, row);
         if found.is_empty() {
             return Err(failure(&Error::BadOption(format!(
                 "row {row}: `ops` has no such row with this grouping"

@@ -6,6 +6,11 @@
 use super::device_time::{Class, DeviceTime, activities, device_times};
 use super::ranges::StepFinder;
 use crate::analysis::intervals::{Interval, Lengths, lengths_in};
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::options;
+use crate::analysis::query::question::Question;
 use crate::base::rows::{Cell, Column, Rows};
 use crate::base::words::words;
 use crate::trace::Trace;
@@ -78,6 +83,27 @@ pub fn breakdown(trace: &Trace, by: BreakdownBy) -> Vec<Breakdown> {
     device_times(trace).into_iter().zip(activities(table)).flat_map(of).collect()
 }
 
+options! {
+    /// Options of `breakdown`.
+    pub struct BreakdownOptions {
+        /// What the rows are about.
+        pub by: BreakdownBy = Opt::word::<BreakdownBy>("by", "WHAT", "Rows of each `device`, or of each `step`"),
+    }
+}
+
+/// The query `breakdown`.
+pub const BREAKDOWN: Query = Query::new(
+    "breakdown",
+    "Time of devices: compute, exposed communication and copies, idle",
+    COLUMNS,
+    |trace, request| Ok(breakdown_rows(trace, &request.typed()).into()),
+)
+.examples(&["run.json", "ranks/ --by step --format csv -o steps.csv"])
+.options::<BreakdownOptions>()
+.inputs(&[Input::KernelRules])
+.questions(&[Question::DeviceTime])
+.hint("no device work in this trace; record with ProfilerActivity.CUDA");
+
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
     Column::text("device", "Device", "The number of the device in the trace."),
@@ -112,9 +138,9 @@ pub(crate) const COLUMNS: &[Column] = &[
 ];
 
 /// Returns the breakdown as rows.
-pub(crate) fn breakdown_rows(trace: &Trace, by: BreakdownBy) -> Rows {
+pub fn breakdown_rows(trace: &Trace, options: &BreakdownOptions) -> Rows {
     let mut rows = Rows::new(COLUMNS);
-    for one in breakdown(trace, by) {
+    for one in breakdown(trace, options.by) {
         let [compute, communication, memcpy, memset] = one.parts_ns.map(Cell::Ns);
         let [_, all_communication, all_memcpy, all_memset] = one.class_ns.map(Cell::Ns);
         rows.push(alloc::vec![

@@ -1,5 +1,8 @@
 //! Collectives and point-to-point messages: what each call sent, and how long it took.
 
+use crate::analysis::query::Query;
+use crate::analysis::query::options::ListOptions;
+use crate::analysis::query::question::Question;
 use crate::base::order::sort_by_key;
 use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::trace::Trace;
@@ -10,6 +13,18 @@ use crate::trace::table::layout::Place;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// The query `collectives`.
+pub(crate) const COLLECTIVES: Query = Query::new(
+    "collectives",
+    "Collectives: what each call sent, and how long it took",
+    COLUMNS,
+    |trace, request| Ok(request.limited(collectives(trace))),
+)
+.examples(&["rank0.json", "rank0.json --row-limit 20 --format csv"])
+.options::<ListOptions>()
+.questions(&[Question::Communication])
+.hint("no calls of collectives in this trace: PyTorch records them with its backends for several ranks");
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[

@@ -5,6 +5,11 @@ use super::device_time::{DeviceTime, activities, device_times, device_times_of};
 use super::idle::{Cause, Causes, Host, Part};
 use super::ranges::StepFinder;
 use crate::analysis::intervals::Intervals;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::options;
+use crate::analysis::query::question::Question;
 use crate::base::index::Keyed;
 use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::base::words::words;
@@ -79,6 +84,28 @@ words! {
     }
 }
 
+options! {
+    /// Options of `idle`.
+    pub struct IdleOptions {
+        /// What the rows are about.
+        pub by: IdleBy = Opt::word::<IdleBy>("by", "WHAT", "Rows of each `device`, `stream` or `step`"),
+        /// The maximum number of rows; `None` for all.
+        pub row_limit: Option<usize> = ROW_LIMIT,
+    }
+}
+
+/// The query `idle`.
+pub const IDLE: Query = Query::new(
+    "idle",
+    "Idle time of devices by cause, and what stood behind it",
+    COLUMNS,
+    |trace, request| Ok(idle_rows(trace, &request.typed()).into()),
+)
+.examples(&["run.json", "run.json --by stream --format json"])
+.options::<IdleOptions>()
+.questions(&[Question::Idle])
+.hint("no device was idle between activities, or none were recorded");
+
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
     Column::text("device", "Device", "The number of the device in the trace."),
@@ -92,10 +119,10 @@ pub(crate) const COLUMNS: &[Column] = &[
 ];
 
 /// Returns the idle time by cause, the longest first.
-pub(crate) fn idle_rows(trace: &Trace, by: IdleBy) -> Rows {
+pub fn idle_rows(trace: &Trace, options: &IdleOptions) -> Rows {
     let table = &trace.table;
     let mut rows = Rows::new(COLUMNS);
-    if by == IdleBy::Step {
+    if options.by == IdleBy::Step {
         let steps = StepFinder::new(table);
         for (device, (_, activities)) in device_times(trace).into_iter().zip(activities(table)) {
             for step in steps.of_device(trace, &activities) {
@@ -103,14 +130,14 @@ pub(crate) fn idle_rows(trace: &Trace, by: IdleBy) -> Rows {
                 add(&mut rows, trace, &place, device.idle_in((table.ts(step), table.end(step))));
             }
         }
-        return rows;
+        return rows.first(options.row_limit);
     }
-    for one in idle(trace, by == IdleBy::Stream) {
+    for one in idle(trace, options.by == IdleBy::Stream) {
         let stream = one.stream.map(|stream| own_id(table, table.tracks.get(stream).tid));
         let place = [one.device.as_str().into(), stream.into(), Cell::Null];
         add(&mut rows, trace, &place, one.parts.into_iter());
     }
-    rows
+    rows.first(options.row_limit)
 }
 
 /// Adds the rows of a place.

@@ -5,6 +5,12 @@ use super::device_time::Class;
 use super::kernel_keys::KernelsBy;
 use super::kernels::groups;
 use crate::analysis::flops::{self, Inputs};
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::options;
+use crate::analysis::query::question::Question;
 use crate::base::index::Index;
 use crate::base::rows::{Cell, Column, Rows};
 use crate::trace::Trace;
@@ -50,6 +56,32 @@ impl<'a> Work<'a> {
         }
         self.flops[at]
     }
+}
+
+options! {
+    /// Options of `kernels`.
+    pub struct KernelsOptions {
+        /// What the rows are.
+        pub by: KernelsBy = Opt::word::<KernelsBy>("by", "WHAT", "What the rows are; `shape` is the name with the inputs"),
+        /// The maximum number of rows; `None` for all.
+        pub row_limit: Option<usize> = ROW_LIMIT,
+    }
+}
+
+/// The query `kernels`.
+pub const KERNELS: Query =
+    Query::new("kernels", "Kernels, memcpys and memsets by time", COLUMNS, |trace, request| {
+        Ok(kernels(trace, &request.typed()).into())
+    })
+    .examples(&["run.json --row-limit 20", "run.json --by category --format csv -o kernels.csv"])
+    .options::<KernelsOptions>()
+    .inputs(&[Input::KernelRules])
+    .questions(&[Question::DeviceTime])
+    .hint("no device work in this trace; record with ProfilerActivity.CUDA");
+
+/// Returns kernels, memcpys and memsets, or groups of them, ordered by time.
+pub fn kernels(trace: &Trace, options: &KernelsOptions) -> Rows {
+    kernel_rows(trace, options.by).first(options.row_limit)
 }
 
 /// The columns of the answer.

@@ -1,9 +1,36 @@
 //! Launches as rows.
 
 use super::launches::{Launch, Launches, LaunchesBy, Spread, grouped};
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::options;
+use crate::analysis::query::question::Question;
 use crate::base::rows::{Cell, Column, Rows};
 use crate::trace::Trace;
 use crate::trace::table::merged::{device_name, own_id};
+
+options! {
+    /// Options of `launches`.
+    pub struct LaunchesOptions {
+        /// What the rows are about.
+        pub by: LaunchesBy = Opt::word::<LaunchesBy>("by", "WHAT", "Rows of each `stream`, `call`, `kernel`, or `launch`"),
+        /// The maximum number of rows; `None` for all.
+        pub row_limit: Option<usize> = ROW_LIMIT,
+    }
+}
+
+/// The query `launches`.
+pub const LAUNCHES: Query = Query::new(
+    "launches",
+    "Launches: delay, calls, short kernels, launch queues and bandwidth",
+    COLUMNS,
+    |trace, request| Ok(launch_rows(trace, &request.typed()).into()),
+)
+.examples(&["run.json", "run.json --by launch --row-limit 20"])
+.options::<LaunchesOptions>()
+.questions(&[Question::DeviceTime])
+.hint("no device work with its launch in this trace; record with ProfilerActivity.CUDA and CPU");
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
@@ -40,10 +67,10 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::int("call_event", "", "The index of its call."),
 ];
 
-/// Returns the launches as rows, at most `limit`.
-pub(crate) fn launch_rows(trace: &Trace, by: LaunchesBy, limit: Option<usize>) -> Rows {
+/// Returns launches in groups, those with the largest sum of delays first.
+pub fn launch_rows(trace: &Trace, options: &LaunchesOptions) -> Rows {
     let mut rows = Rows::new(COLUMNS);
-    for group in grouped(trace, by).into_iter().take(limit.unwrap_or(usize::MAX)) {
+    for group in grouped(trace, options.by).into_iter().take(options.row_limit.unwrap_or(usize::MAX)) {
         push(&mut rows, trace, &group);
     }
     rows

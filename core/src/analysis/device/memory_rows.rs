@@ -5,6 +5,9 @@ use super::memory::{Device, Memory, MemoryDevice, Record};
 use super::owners::{BEFORE, OUTSIDE, Owners};
 use super::ranges::step_ranges;
 use super::segments::device_segments;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::ListOptions;
+use crate::analysis::query::question::Question;
 use crate::base::rows::{Cell, Column, Rows, Shape, Variant};
 use crate::base::words::words;
 use crate::trace::Trace;
@@ -12,6 +15,19 @@ use crate::trace::table::events::Row;
 use crate::trace::table::layout::Key;
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// The query `memory`.
+pub const MEMORY: Query = Query::new(
+    "memory",
+    "Memory by device: peaks, their owners, steps, unreleased memory",
+    COLUMNS,
+    |trace, request| Ok(request.limited(memory_rows(trace))),
+)
+.examples(&["run.json", "snapshot.pickle --format json"])
+.options::<ListOptions>()
+.variants(VARIANTS)
+.questions(&[Question::Memory])
+.hint("this trace has no memory events; record with profile_memory=True, or take a memory snapshot");
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[

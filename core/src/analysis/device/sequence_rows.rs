@@ -2,13 +2,76 @@
 
 use super::kernel_keys::activity_name;
 use super::names::short_name;
-use super::sequences::{Search, Sequence, sequences};
+use super::sequences::{self as repeats, Search, Sequence};
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Fallback;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::Options;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::TypedOptions;
+use crate::analysis::query::question::Question;
 use crate::base::error::Error;
 use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::trace::Trace;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// Options of `sequences`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SequencesOptions {
+    /// Which sequences are searched.
+    pub search: Search,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+const MIN_LENGTH: Opt = Opt::count("min-length", "N", "Minimum number of kernels").or(Fallback::Number(2));
+const MAX_LENGTH: Opt =
+    Opt::count("max-length", "N", "Maximum number of kernels, at most 32 [default: 8, with --operator any]");
+const MIN_COUNT: Opt = Opt::count("min-count", "N", "Minimum number of occurrences").or(Fallback::Number(3));
+const OPERATOR: Opt =
+    Opt::text("operator", "NAME", "Only what calls of operators or ranges with this text in the name launch");
+
+impl TypedOptions for SequencesOptions {
+    const DECLARED: &'static [Opt] = &[MIN_LENGTH, MAX_LENGTH, MIN_COUNT, OPERATOR, ROW_LIMIT];
+
+    fn from_options(given: &Options, _: bool) -> Self {
+        let default = Search::default();
+        let number = |option, default| given.limit(option, Some(default)).unwrap_or(default);
+        SequencesOptions {
+            search: Search {
+                min_length: number(&MIN_LENGTH, default.min_length),
+                max_length: given.limit(&MAX_LENGTH, default.max_length),
+                min_count: number(&MIN_COUNT, default.min_count),
+                operator: given.text(&OPERATOR),
+            },
+            row_limit: given.limit(&ROW_LIMIT, None),
+        }
+    }
+}
+
+/// The query `sequences`.
+pub const SEQUENCES: Query = Query::new(
+    "sequences",
+    "Sequences of kernels that repeat, and what one launch saves",
+    COLUMNS,
+    |trace, request| Ok(sequences(trace, &request.typed())?.into()),
+)
+.examples(&["run.json --row-limit 10", "run.json --operator aten::linear --min-count 1"])
+.options::<SequencesOptions>()
+.inputs(&[Input::KernelRules])
+.questions(&[Question::DeviceTime])
+.hint("no sequence of kernels occurs that often; lower --min-count or --min-length");
+
+/// Returns the sequences of kernels that repeat, the largest saving first.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if the lengths or the count are out of range.
+pub fn sequences(trace: &Trace, options: &SequencesOptions) -> Result<Rows, Error> {
+    Ok(sequence_rows(trace, &options.search)?.first(options.row_limit))
+}
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
@@ -53,7 +116,7 @@ pub(crate) const COLUMNS: &[Column] = &[
 /// As [`sequences`].
 pub(crate) fn sequence_rows(trace: &Trace, search: &Search) -> Result<Rows, Error> {
     let mut rows = Rows::new(COLUMNS);
-    for (at, sequence) in sequences(trace, search)?.iter().enumerate() {
+    for (at, sequence) in repeats::sequences(trace, search)?.iter().enumerate() {
         rows.push(cells(trace, at + 1, sequence));
     }
     Ok(rows)

@@ -8,6 +8,10 @@ use super::device_time::{Class, DeviceTime, device_times};
 use super::ranges::{Ranges, StepFinder, step_ranges};
 use super::step_processes::StepProcesses;
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths_in};
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::ListOptions;
+use crate::analysis::query::question::Question;
 use crate::base::rows::{Cell, Column, Rows};
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
@@ -124,6 +128,17 @@ fn layers<'a>(
     let class = |at: usize| Intervals::union_of_all(devices.iter().map(|device| &device.unions[at]));
     [class(0), class(1), class(2), class(3), runtime, data, ops]
 }
+
+/// The query `steps`.
+pub const STEPS: Query =
+    Query::new("steps", "Profiler steps: what each spent its time on", COLUMNS, |trace, request| {
+        Ok(request.limited(step_rows(trace)))
+    })
+    .examples(&["run.json", "run.json --format csv -o steps.csv"])
+    .options::<ListOptions>()
+    .inputs(&[Input::KernelRules])
+    .questions(&[Question::Steps])
+    .hint("this trace has no steps; call prof.step() while recording");
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[

@@ -6,7 +6,15 @@
 
 use super::roofline::{Peak, input_bytes};
 use crate::analysis::flops::{self, Inputs};
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::options;
+use crate::analysis::query::question::Question;
+use crate::analysis::query::value::ValueKind;
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
+use crate::base::error::Error;
 use crate::base::names::{ByName, NameId};
 use crate::base::order::{descending, sort_by_key};
 use crate::base::rows::{Cell, Column, Rows};
@@ -15,8 +23,47 @@ use crate::trace::Trace;
 use crate::trace::table::events::Table;
 use crate::trace::table::fields::Value;
 use crate::trace::table::layout::Key;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+
+options! {
+    /// Options of `flops`.
+    pub struct FlopsOptions {
+        /// Peak figures of devices, which override the built-in ones: lines of name,fp64,fp32,tf32,half,int8,memory.
+        pub peaks: Option<String> = Opt::new(
+            "peaks",
+            "FILE",
+            ValueKind::File,
+            "Peak figures of devices for the roofline: lines of name,fp64,fp32,tf32,half,int8,memory in TFLOP/s and GB/s",
+        ),
+        /// The maximum number of rows; `None` for all.
+        pub row_limit: Option<usize> = ROW_LIMIT,
+    }
+}
+
+/// The query `flops`.
+pub const FLOPS: Query =
+    Query::new("flops", "FLOPs, FLOP/s and roofline by operator", COLUMNS, |trace, request| {
+        Ok(flops(trace, &request.typed())?.into())
+    })
+    .examples(&["run.json --row-limit 20", "run.json --peaks my-devices.csv"])
+    .options::<FlopsOptions>()
+    .inputs(&[Input::TorchRules])
+    .questions(&[Question::Operators])
+    .hint("this trace has no shapes; record with record_shapes=True");
+
+/// Returns the floating point operations of each operator.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if a line of the peak figures is malformed.
+pub fn flops(trace: &Trace, options: &FlopsOptions) -> Result<Rows, Error> {
+    let devices = trace.table.metadata.device_names();
+    // Traces with different devices are rare: the peak figures of the first device apply to all.
+    let name = devices.first().map_or("", |(_, name)| name);
+    let peak = Peak::find(name, options.peaks.as_deref())?;
+    Ok(work_rows(trace, peak).first(options.row_limit))
+}
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
@@ -259,7 +306,7 @@ mod tests {
 
     #[test]
     fn cpu_time_is_used_without_device_work() {
-        let text = alloc::string::String::from_utf8_lossy(TRACE).replace("kernel", "python_function");
+        let text = String::from_utf8_lossy(TRACE).replace("kernel", "python_function");
         let rows = work_rows(&Trace::read(text.as_bytes()).expect("a trace"), None).rows;
         assert_eq!(rows[3][1], "aten::linear".into());
         assert_eq!(rows[3][5], Cell::Ns(50_000));

@@ -5,6 +5,10 @@ use super::identities::{Identity, identities};
 use super::validator::validate;
 use crate::analysis::device::device_time::device_times;
 use crate::analysis::device::steps::steps;
+use crate::analysis::query::Answer;
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::ListOptions;
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::base::diagnostics::Severity;
 use crate::base::rows::{Cell, Column, Rows, Variant};
@@ -21,6 +25,22 @@ const KINDS: Vocabulary = Vocabulary {
     name: help("CheckKind"),
     words: &[IDENTITY, RULE, Severity::Note.as_str(), Severity::Repaired.as_str(), Severity::Lost.as_str()],
 };
+
+/// The query `check`.
+pub const CHECK: Query = Query::new(
+    "check",
+    "Data quality: identities and diagnostics; exit code 1 on failure",
+    COLUMNS,
+    |trace, request| {
+        let identities = identities_of(trace);
+        let failed = identities.iter().any(|identity| !identity.holds);
+        Ok(Answer { failed, ..request.limited(rows(trace, &identities)) })
+    },
+)
+.examples(&["run.json --strict", "ranks/ --format json -o check.json"])
+.options::<ListOptions>()
+.inputs(&[Input::TorchRules, Input::KernelRules])
+.variants(VARIANTS);
 
 /// The columns that each kind of row fills.
 pub const VARIANTS: &[Variant] = &[

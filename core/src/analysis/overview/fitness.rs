@@ -8,34 +8,24 @@ mod rules;
 
 use self::facts::Count;
 use crate::analysis::device::steps::Step;
+use crate::analysis::device::steps::steps;
+use crate::analysis::query::Answer;
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::options;
+use crate::analysis::query::question::Question;
+use crate::analysis::query::value::ValueKind;
+use crate::base::error::Error;
 use crate::base::rows::{Cell, Column, Record, Rows, Shape};
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
-
-words! {
-    "FitnessQuestion"
-    /// A kind of question.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Question {
-        /// Which operators ran, how often and for how long.
-        Operators = "operators",
-        /// What the devices did.
-        DeviceTime = "device time",
-        /// Why the devices waited.
-        Idle = "idle",
-        /// What collectives took.
-        Communication = "communication",
-        /// Who allocated memory.
-        Memory = "memory",
-        /// How long steps took.
-        Steps = "steps",
-    }
-}
 
 words! {
     "FitnessVerdict"
@@ -210,6 +200,68 @@ static REASON: Record = Record {
     ],
 };
 
+options! {
+    /// Options of `fitness`.
+    pub struct FitnessOptions {
+        /// The questions that have to be answered; if empty, those that the trace has events for.
+        pub require: Vec<String> = Opt::new(
+            "require",
+            "LIST",
+            ValueKind::Texts,
+            "Return exit code 1 unless these questions can be answered [default: those with events in the trace]",
+        ),
+    }
+}
+
+/// The query `fitness`.
+pub const FITNESS: Query = Query::new(
+    "fitness",
+    "Fitness: which questions the trace can answer, and why not others",
+    COLUMNS,
+    |trace, request| {
+        let options: FitnessOptions = request.typed();
+        let required = options.questions()?;
+        let answers = fitness(trace, &steps(trace, &[]));
+        let failed = answers.iter().any(|one| one.fails(&required));
+        Ok(Answer { failed, ..fitness_rows(&answers).into() })
+    },
+)
+.examples(&["run.json", "ranks/ --require idle,communication --format json"])
+.options::<FitnessOptions>()
+.inputs(&[Input::KernelRules]);
+
+impl FitnessOptions {
+    /// Returns the questions.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadOption`] with the first that is none.
+    fn questions(&self) -> Result<Vec<Question>, Error> {
+        let question = |text: &String| {
+            let word = text.replace(['-', '_'], " ");
+            let found = Question::VOCABULARY.position(&word).map(|at| Question::ALL[at]);
+            found.ok_or_else(|| {
+                let words = Question::VOCABULARY.words.join(", ");
+                Error::BadOption(format!("require: {text:?} is none of {words}"))
+            })
+        };
+        self.require.iter().map(question).collect()
+    }
+}
+
+impl Query {
+    /// Returns the verdicts on a trace that make this answer unfit: the trace should have what it needs, and does not. If
+    /// the answer has a hint because it has no rows, it is also unfit if the trace has nothing that it is about.
+    pub fn unfit(&self, trace: &Trace, answer: &Answer) -> Vec<Fitness> {
+        if self.questions.is_empty() {
+            return Vec::new();
+        }
+        let verdicts = fitness(trace, &steps(trace, &[]));
+        let required = if answer.hint.is_some() { self.questions } else { &[] };
+        let is_unfit = |one: &Fitness| self.questions.contains(&one.question) && one.fails(required);
+        verdicts.into_iter().filter(is_unfit).collect()
+    }
+}
+
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[
     Column::word("question", "Question", &Question::VOCABULARY, "The kind of question."),
@@ -219,7 +271,7 @@ pub(crate) const COLUMNS: &[Column] = &[
 ];
 
 /// The same in the summary.
-pub(super) static FITNESS: Record = Record {
+pub(super) static VERDICT: Record = Record {
     name: "Fitness",
     members: &[
         Column::word("question", "", &Question::VOCABULARY, "The kind of question."),
@@ -245,5 +297,5 @@ pub(crate) fn fitness_rows(answers: &[Fitness]) -> Rows {
 
 /// Returns the fitness for one question as JSON.
 pub(super) fn fitness_json(one: &Fitness) -> Value {
-    FITNESS.object(vec![one.question.as_str().into(), one.verdict.as_str().into(), one.reasons_json()])
+    VERDICT.object(vec![one.question.as_str().into(), one.verdict.as_str().into(), one.reasons_json()])
 }

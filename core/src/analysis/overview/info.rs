@@ -1,6 +1,11 @@
 //! Facts about a trace: counts, time, machine, and its metadata.
 
+use crate::analysis::query::Answer;
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::Request;
 use crate::base::order::sort_by_key;
+use crate::base::page::Page;
 use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::base::time;
 use crate::trace::Trace;
@@ -90,6 +95,30 @@ pub(crate) fn categories(table: &Table) -> Vec<(Category, usize)> {
     }
     sort_by_key(&mut counts, |&(category, _)| (category as i64, 0));
     counts
+}
+
+/// The query `info`.
+pub(crate) const INFO: Query =
+    Query::new("info", "Event counts, machine and metadata", COLUMNS, |trace, request| {
+        Ok(answer(trace, request))
+    })
+    .examples(&["ranks/", "run.json --format json"])
+    .inputs(&[Input::TorchRules])
+    .one_row();
+
+fn answer(trace: &Trace, request: Request<'_>) -> Answer {
+    let rows = info(trace);
+    if !request.for_reading {
+        return rows.into();
+    }
+    let mut text = Page::default();
+    text.table(&rows.transposed());
+    let metadata = metadata(trace);
+    if !metadata.rows.is_empty() {
+        text.blank();
+        text.table(&metadata);
+    }
+    Answer::page(text)
 }
 
 /// The columns of the answer.

@@ -9,10 +9,11 @@ use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::kernels::{KernelGroup, kernel_groups};
 use crate::analysis::device::segments::{DeviceSegments, device_segments};
 use crate::analysis::device::steps::{Step, steps};
+use crate::analysis::query::group_by::GroupBy;
 use crate::analysis::replay::Replay;
 use crate::analysis::timeline::lane_names::LaneNames;
 use crate::analysis::timeline::samples::{SampleFilter, SamplesBy, has_samples, sample_rows};
-use crate::analysis::torch::averages::{Average, GroupBy, exact_key_averages};
+use crate::analysis::torch::averages::{Average, exact_key_averages};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::base::diagnostics::Severity;
@@ -37,7 +38,7 @@ pub const COLUMNS: &[Column] = &[
         "Self CPU",
         "The sum of the self CPU times of all operators: PyTorch's “Self CPU time total”.",
     ),
-    Column::json("fitness", "", Shape::Records(&fitness::FITNESS), "Which questions the trace can answer."),
+    Column::json("fitness", "", Shape::Records(&fitness::VERDICT), "Which questions the trace can answer."),
     Column::json("devices", "", Shape::Records(&DEVICE_TIME), "The time of each device."),
     Column::json("top_operators", "", Shape::Records(&TOP_OPERATOR), "Operators by self CPU time."),
     Column::json("top_kernels", "", Shape::Records(&TOP_KERNEL), "Kernels, memcpys and memsets by time."),

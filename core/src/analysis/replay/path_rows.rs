@@ -5,6 +5,14 @@ use super::what_if::Replay;
 use crate::analysis::device::behind::{BEHIND, Behind};
 use crate::analysis::device::ranges::step_ranges;
 use crate::analysis::intervals::Interval;
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::STEP;
+use crate::analysis::query::options::TIME;
+use crate::analysis::query::options::options;
+use crate::analysis::query::question::Question;
 use crate::base::error::Error;
 use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::base::units::time_ns;
@@ -14,6 +22,43 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
+
+options! {
+    /// Options of `critical-path`.
+    pub struct CriticalPathOptions {
+        /// The number of the profiler step; `None` for the complete trace, or the range of time.
+        pub step: Option<i64> = STEP,
+        /// Start and end in ns after the start of the recording.
+        pub time: Option<(i64, i64)> = TIME,
+        /// One row for each period, in the order of time, instead of one for each part.
+        pub periods: bool = Opt::flag("periods", "List each period with its event, in the order of time"),
+        /// The maximum number of rows; `None` for all.
+        pub row_limit: Option<usize> = ROW_LIMIT,
+    }
+}
+
+/// The query `critical-path`.
+pub const CRITICAL_PATH: Query = Query::new(
+    "critical-path",
+    "Critical path: what the end of the trace or a step depended on",
+    COLUMNS,
+    |trace, request| Ok(critical_path(trace, &request.typed())?.into()),
+)
+.examples(&["run.json --step 5", "run.json --time 10ms..20ms --format json"])
+.options::<CriticalPathOptions>()
+.inputs(&[Input::KernelRules])
+.questions(&[Question::Idle])
+.hint("this trace has no calls, operators or device work");
+
+/// Returns the critical path by its parts, the longest first.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if the trace has no such step, or if a range of time is given as well.
+pub fn critical_path(trace: &Trace, options: &CriticalPathOptions) -> Result<Rows, Error> {
+    let window = window(trace, options.step, options.time)?;
+    let rows = if options.periods { period_rows } else { path_rows };
+    Ok(rows(trace, window).first(options.row_limit))
+}
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[

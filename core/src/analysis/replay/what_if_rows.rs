@@ -5,6 +5,13 @@ use super::graph::Kind;
 use super::what_if::Replay;
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::Cause;
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::options;
+use crate::analysis::query::question::Question;
+use crate::analysis::query::value::ValueKind;
 use crate::base::error::Error;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::rows::{Cell, Column, Rows};
@@ -14,6 +21,91 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+
+options! {
+    /// Options of `what-if`.
+    pub struct WhatIfOptions {
+        /// Work of devices that is faster: entries of a class or a part of a name, `=`, and a factor, separated by commas.
+        pub faster: Option<String> = Opt::text(
+            "faster",
+            "KERNEL=N,...",
+            "Kernels are N times faster: a part of their names, or a class or category of `kernels`",
+        ),
+        /// Causes of idle time that take no time on the host.
+        pub free: Vec<String> = Opt::new(
+            "free",
+            "CAUSE,...",
+            ValueKind::Texts,
+            "These causes of `idle` take no time on the host, such as data-loading,sync",
+        ),
+        /// Work that computes or copies does not wait for communication.
+        pub overlap_communication: bool = Opt::flag(
+            "overlap-communication",
+            "Work that computes or copies does not wait for communication",
+        ),
+        /// The host starts all work of a step at once.
+        pub cuda_graph: bool = Opt::flag(
+            "cuda-graph",
+            "The host starts all work at once: launches, operators and other code take no time",
+        ),
+        /// Kernel sequences that are one kernel each, by their numbers in `sequences`.
+        pub fuse: Vec<i64> = Opt::new(
+            "fuse",
+            "LIST",
+            ValueKind::Numbers,
+            "Each of these sequences is one kernel, by their numbers in `sequences` with its defaults",
+        ),
+        /// The maximum number of rows; `None` for all.
+        pub row_limit: Option<usize> = ROW_LIMIT,
+    }
+}
+
+/// The query `what-if`.
+pub const WHAT_IF: Query = Query::new(
+    "what-if",
+    "What changes would save, by replaying the trace with them",
+    COLUMNS,
+    |trace, request| Ok(what_if(trace, &request.typed())?.into()),
+)
+.examples(&["run.json", "run.json --free data-loading,sync --faster gemm=2"])
+.options::<WhatIfOptions>()
+.inputs(&[Input::KernelRules])
+.questions(&[Question::Idle])
+.hint("this trace has no calls, operators or device work, or nothing would save time");
+
+/// Returns what changes would save.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if a change is malformed, and [`Error::Unfit`] if the replay differs too much from what
+/// was recorded.
+pub fn what_if(trace: &Trace, options: &WhatIfOptions) -> Result<Rows, Error> {
+    Ok(what_if_rows(trace, &options.changes()?)?.first(options.row_limit))
+}
+
+impl WhatIfOptions {
+    /// Returns the changes that the options describe.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadOption`] with the entry that is malformed, or names no cause.
+    fn changes(&self) -> Result<Changes, Error> {
+        let wrong = |entry: String| {
+            Error::BadOption(format!(
+                "faster: expected NAME=FACTOR, with a factor from 0.001 to 1000000, not {entry:?}"
+            ))
+        };
+        let cause = |text: &String| {
+            Changes::parse_cause(text)
+                .ok_or_else(|| Error::BadOption(format!("free: there is no cause {text:?}")))
+        };
+        Ok(Changes {
+            faster: self.faster.as_deref().map_or(Ok(Vec::new()), Changes::parse_faster).map_err(wrong)?,
+            free: self.free.iter().map(cause).collect::<Result<_, _>>()?,
+            overlap_communication: self.overlap_communication,
+            cuda_graph: self.cuda_graph,
+            fuse: self.fuse.iter().map(|&number| usize::try_from(number).unwrap_or(0)).collect(),
+        })
+    }
+}
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[

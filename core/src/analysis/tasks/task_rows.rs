@@ -2,6 +2,10 @@
 
 use super::waits::waits;
 use super::{BLOCKING_NS, Tasks};
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::options;
 use crate::base::index::Keyed;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::rows::{Cell, Column, Rows};
@@ -24,6 +28,32 @@ words! {
         /// Names of tasks, and of those that they waited for.
         Wait = "wait",
     }
+}
+
+options! {
+    /// Options of `tasks`.
+    pub struct TasksOptions {
+        /// What the rows are about.
+        pub by: TasksBy = Opt::word::<TasksBy>("by", "WHAT", "Rows of each `name`, `task`, or `wait`"),
+        /// The maximum number of rows; `None` for all.
+        pub row_limit: Option<usize> = ROW_LIMIT,
+    }
+}
+
+/// The query `tasks`.
+pub const TASKS: Query = Query::new(
+    "tasks",
+    "Asynchronous tasks: time in polls, waits and what they waited for",
+    COLUMNS,
+    |trace, request| Ok(tasks(trace, &request.typed()).into()),
+)
+.examples(&["run.ktrace", "run.ktrace --by wait --row-limit 20"])
+.options::<TasksOptions>()
+.hint("no asynchronous spans in this trace; record with the layer for `tracing`");
+
+/// Returns asynchronous tasks, or what they waited for, those with the longest time first.
+pub fn tasks(trace: &Trace, options: &TasksOptions) -> Rows {
+    task_rows(trace, options.by).first(options.row_limit)
 }
 
 /// The columns of the answer.

@@ -1,6 +1,13 @@
 //! The call tree: the spans of every lane merged by their path of names, with counts and times.
 
 use super::lane_names::LaneNames;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Fallback;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::Options;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::TypedOptions;
+use crate::analysis::query::value::ValueKind;
 use crate::base::escape::{first_frame, frame};
 use crate::base::index::Index;
 use crate::base::names::NameId;
@@ -144,6 +151,80 @@ pub(crate) struct Cut {
     pub min_share: f64,
     /// Invert the tree: see [`bottom_up`].
     pub bottom_up: bool,
+}
+
+/// Options of `tree`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreeOptions {
+    /// Invert the tree: show the callers below each name instead of the callees.
+    pub bottom_up: bool,
+    /// The maximum number of levels; `None` for all.
+    pub depth: Option<usize>,
+    /// Leave out nodes with less than this share of the time of their lane; 1 is all of it.
+    pub min_share: f64,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+impl TreeOptions {
+    const DEPTH: usize = 8;
+    /// The default minimum share in a table, in percent.
+    const TABLE_PERCENT: usize = 1;
+}
+
+impl Default for TreeOptions {
+    fn default() -> Self {
+        TreeOptions { bottom_up: false, depth: Some(TreeOptions::DEPTH), min_share: 0.0, row_limit: None }
+    }
+}
+
+const BOTTOM_UP: Opt =
+    Opt::new("bottom-up", "", ValueKind::Nothing, "Show the callers below each name instead of the callees");
+const DEPTH: Opt = Opt::new("depth", "N", ValueKind::Count, "Maximum number of levels, -1 for all")
+    .or(Fallback::Number(TreeOptions::DEPTH));
+const MIN_SHARE: Opt = Opt::new(
+    "min-share",
+    "PERCENT",
+    ValueKind::Percent,
+    "Leave out nodes with less than this percentage of the time of their lane",
+)
+.or(Fallback::InTable(TreeOptions::TABLE_PERCENT, "0"));
+
+impl TypedOptions for TreeOptions {
+    const DECLARED: &'static [Opt] = &[BOTTOM_UP, DEPTH, MIN_SHARE, ROW_LIMIT];
+
+    fn from_options(given: &Options, for_reading: bool) -> Self {
+        let default = TreeOptions::default();
+        let in_table = TreeOptions::TABLE_PERCENT as f64 / 100.0;
+        TreeOptions {
+            bottom_up: given.flag(&BOTTOM_UP),
+            depth: given.limit(&DEPTH, default.depth),
+            min_share: given.share(&MIN_SHARE).unwrap_or(if for_reading {
+                in_table
+            } else {
+                default.min_share
+            }),
+            row_limit: given.limit(&ROW_LIMIT, default.row_limit),
+        }
+    }
+}
+
+/// The query `tree`.
+pub const TREE: Query =
+    Query::new("tree", "Call tree of every thread and stream, merged by name", COLUMNS, |trace, request| {
+        Ok(tree(trace, &request.typed()).into())
+    })
+    .examples(&["run.json --depth 6 --min-share 1", "run.json --bottom-up --depth 3"])
+    .options::<TreeOptions>();
+
+/// Returns the call tree of every lane, merged by name.
+pub fn tree(trace: &Trace, options: &TreeOptions) -> Rows {
+    let cut = Cut {
+        depth: options.depth.unwrap_or(usize::MAX),
+        bottom_up: options.bottom_up,
+        min_share: options.min_share,
+    };
+    tree_rows(trace, cut).first(options.row_limit)
 }
 
 /// The columns of the answer.

@@ -8,6 +8,8 @@ use crate::analysis::device::launches::bandwidth::bandwidths;
 use crate::analysis::device::launches::{LaunchesBy, grouped};
 use crate::analysis::device::memory::Memory;
 use crate::analysis::intervals::Intervals;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::ListOptions;
 use crate::base::index::{Index, Keyed};
 use crate::base::names::Names;
 use crate::base::order::{of_float, sort_by_key};
@@ -227,6 +229,17 @@ impl Counter {
         curve
     }
 }
+
+/// The query `counters`.
+pub const COUNTERS: Query = Query::new(
+    "counters",
+    "Counters, allocated memory, launch queues and device activity",
+    COLUMNS,
+    |trace, request| Ok(request.limited(counter_rows(&counters(trace)))),
+)
+.examples(&["run.json", "snapshot.pickle --format json"])
+.options::<ListOptions>()
+.hint("this trace has no counters, memory events or device work");
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[

@@ -4,8 +4,12 @@
 
 use super::call_tree::launched_ns;
 use crate::analysis::children::Children;
+use crate::analysis::query::Answer;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::ListOptions;
 use crate::analysis::torch::frames::MODULE_PREFIX;
 use crate::analysis::torch::hierarchy;
+use crate::analysis::torch::stacks::without_stacks;
 use crate::base::handle::handle;
 use crate::base::index::Index;
 use crate::base::names::{NameId, Names};
@@ -21,6 +25,17 @@ use alloc::vec::Vec;
 
 /// The maximum number of modules in a path: the paths of n nested modules would take n² bytes.
 const DEEPEST: usize = 64;
+
+/// The query `modules`.
+pub const MODULES: Query = Query::new(
+    "modules",
+    "CPU and device time by nn.Module, forward and backward",
+    COLUMNS,
+    |trace, request| Ok(Answer { hint: without_stacks(trace), ..request.limited(module_rows(trace)) }),
+)
+.examples(&["run.json", "run.json --row-limit 20 --format md"])
+.options::<ListOptions>()
+.hint("this trace has no modules; record with with_stack=True");
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[

@@ -1,6 +1,12 @@
 //! Spans by name, in the complete trace or in a selected part of it.
 
 use crate::analysis::intervals::Interval;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::TIME;
+use crate::analysis::query::options::options;
+use crate::analysis::query::value::ValueKind;
 use crate::base::index::Index;
 use crate::base::names::NameId;
 use crate::base::order::{descending, sort_by_key};
@@ -10,6 +16,31 @@ use crate::trace::table::category::Category;
 use crate::trace::tree::Lane;
 use alloc::vec;
 use alloc::vec::Vec;
+
+options! {
+    /// Options of `names`.
+    pub struct NamesOptions {
+        /// Start and end in ns after the start of the recording; `None` for the complete recording.
+        pub time: Option<(i64, i64)> = TIME,
+        /// The numbers of the tracks; empty for all of them.
+        pub tracks: Vec<i64> =
+            Opt::new("tracks", "LIST", ValueKind::Numbers, "Only these tracks, by their numbers in `tracks`"),
+        /// The maximum number of rows; `None` for all.
+        pub row_limit: Option<usize> = ROW_LIMIT,
+    }
+}
+
+/// The query `names`.
+pub const NAMES: Query = Query::new("names", "Spans of every category by name", COLUMNS, |trace, request| {
+    Ok(names(trace, &request.typed()).into())
+})
+.examples(&["run.json --time 10ms..20ms", "run.json --tracks 0,3 --row-limit 20"])
+.options::<NamesOptions>();
+
+/// Returns the spans of every category, grouped by name.
+pub fn names(trace: &Trace, options: &NamesOptions) -> Rows {
+    name_rows(trace, options.time, &options.tracks).first(options.row_limit)
+}
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[

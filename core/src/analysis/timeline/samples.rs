@@ -6,6 +6,12 @@
 use super::call_tree::push_stack;
 use super::lane_names::LaneNames;
 use crate::analysis::intervals::Interval;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::Options;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::TIME;
+use crate::analysis::query::options::TypedOptions;
 use crate::base::index::{Index, Keyed};
 use crate::base::names::{NameId, Names};
 use crate::base::order::{descending, sort_by_key};
@@ -47,6 +53,51 @@ pub struct SampleFilter {
     pub thread: Option<String>,
     /// Only those in this time, in ns after the start of the recording.
     pub time: Option<Interval>,
+}
+
+/// Options of `samples`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SamplesOptions {
+    /// What the rows are about.
+    pub by: SamplesBy,
+    /// Which samples are counted.
+    pub filter: SampleFilter,
+    /// The maximum number of rows; `None` for all.
+    pub row_limit: Option<usize>,
+}
+
+const BY: Opt =
+    Opt::word::<SamplesBy>("by", "WHAT", "Rows of each `function`, a `tree` of them, or each `thread`");
+const SPAN: Opt = Opt::text("span", "NAME", "Only samples inside of spans with this name");
+const BETWEEN: Opt = Opt::flag("between", "Only samples outside of all spans");
+const THREAD: Opt = Opt::text("thread", "ID", "Only samples of this thread");
+
+impl TypedOptions for SamplesOptions {
+    const DECLARED: &'static [Opt] = &[BY, SPAN, BETWEEN, THREAD, TIME, ROW_LIMIT];
+
+    fn from_options(given: &Options, _: bool) -> Self {
+        SamplesOptions {
+            by: given.word(&BY).unwrap_or_default(),
+            filter: SampleFilter {
+                span: given.text(&SPAN),
+                between: given.flag(&BETWEEN),
+                thread: given.text(&THREAD),
+                time: given.pair(&TIME),
+            },
+            row_limit: given.limit(&ROW_LIMIT, None),
+        }
+    }
+}
+
+/// The query `samples`.
+pub const SAMPLES: Query = Query::new("samples", "Samples of call stacks: where the CPU time went, also in no span", COLUMNS, |trace, request| Ok(samples(trace, &request.typed()).into()))
+    .examples(&["run.ktrace --row-limit 20", "run.ktrace --by tree --span request"])
+    .options::<SamplesOptions>()
+    .hint("no samples in this trace, or none that the options select; Kinetoscope's recorder takes them with `sample_stacks`");
+
+/// Returns the functions or threads that were sampled, or the tree of functions.
+pub fn samples(trace: &Trace, options: &SamplesOptions) -> Rows {
+    sample_rows(trace, options.by, &options.filter).first(options.row_limit)
 }
 
 /// The columns of the answer.

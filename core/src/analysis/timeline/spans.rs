@@ -1,7 +1,8 @@
 //! Spans with their position on the timeline: spans of given names, of a row of `ops`, and those related to one event.
 
 use super::flow_slices::slice_of;
-use crate::analysis::torch::averages::{GroupBy, group_members};
+use crate::analysis::query::group_by::GroupBy;
+use crate::analysis::torch::averages::group_members;
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::base::demangle::demangle;
 use crate::base::handle::run;

@@ -3,6 +3,8 @@
 use super::counters::counted_device;
 use super::lane_names::LaneNames;
 use crate::analysis::intervals::Collector;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::ListOptions;
 use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::base::time;
 use crate::base::words::words;
@@ -12,6 +14,14 @@ use crate::trace::table::tracks::{TrackId, plain};
 use crate::trace::tree::Lane;
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// The query `tracks`.
+pub const TRACKS: Query =
+    Query::new("tracks", "Threads and streams with their events and busy time", COLUMNS, |trace, request| {
+        Ok(request.limited(track_rows(trace)))
+    })
+    .examples(&["run.json", "run.json --row-limit 10 --format json"])
+    .options::<ListOptions>();
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[

@@ -7,6 +7,7 @@ use super::frames::{MODULE_PREFIX, StackId};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind, rounded_ns};
 use super::hierarchy;
 use crate::analysis::children::Children;
+use crate::analysis::query::group_by::GroupBy;
 use crate::base::handle::collect;
 use crate::base::index::Index;
 use crate::base::names::Names;
@@ -15,76 +16,6 @@ use crate::trace::table::layout::Key;
 use crate::trace::table::metadata::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-/// The grouping of events, in addition to name, device and whether they are user annotations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct GroupBy {
-    /// PyTorch's `group_by_input_shape`.
-    pub shape: bool,
-    /// PyTorch's `group_by_stack_n`: the number of frames; 0 for none.
-    pub stack: usize,
-    /// PyTorch's `group_by_overload_name`.
-    pub overload: bool,
-    /// Group by the innermost enclosing module, in place of the first frames; PyTorch has no such grouping.
-    pub module: bool,
-    /// PyTorch's `include_python_functions`: calls of Python functions are rows, too. Versions 2.12 and 2.13 always
-    /// included them; before, they were not events.
-    pub python_functions: bool,
-}
-
-impl GroupBy {
-    /// Every grouping of PyTorch, with complete stacks.
-    const ALL: GroupBy =
-        GroupBy { shape: true, stack: usize::MAX, overload: true, module: false, python_functions: true };
-
-    /// Returns the grouping with input shapes added.
-    #[must_use]
-    pub fn by_shape(self) -> GroupBy {
-        GroupBy { shape: true, ..self }
-    }
-
-    /// Returns the grouping with the first `frames` frames of the stack added.
-    #[must_use]
-    pub fn by_stack(self, frames: usize) -> GroupBy {
-        GroupBy { stack: frames, ..self }
-    }
-
-    /// Returns the grouping with the overload name added.
-    #[must_use]
-    pub fn by_overload(self) -> GroupBy {
-        GroupBy { overload: true, ..self }
-    }
-
-    /// Returns the grouping with the innermost enclosing module added, in place of the stack.
-    #[must_use]
-    pub fn by_module(self) -> GroupBy {
-        GroupBy { module: true, ..self }
-    }
-
-    /// Returns the grouping with calls of Python functions as rows.
-    #[must_use]
-    pub fn with_python_functions(self) -> GroupBy {
-        GroupBy { python_functions: true, ..self }
-    }
-
-    /// Returns the innermost module around an operator of TorchScript, if the stack has none.
-    fn scripted(self, table: &Table, row: Row, frames: &[String]) -> Option<String> {
-        if !self.module || !self.frames(frames).is_empty() {
-            return None;
-        }
-        hierarchy::innermost(table.field(row, Key::ModuleHierarchy)?.as_str()?)
-    }
-
-    /// Returns the frames of a stack that are part of the key: the first ones, or the innermost module.
-    fn frames(self, frames: &[String]) -> &[String] {
-        if self.module {
-            let innermost = frames.iter().position(|frame| frame.starts_with(MODULE_PREFIX));
-            return innermost.map_or(&[], |at| &frames[at..=at]);
-        }
-        &frames[..frames.len().min(self.stack)]
-    }
-}
 
 /// A group of events, or a single event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -183,9 +114,9 @@ impl Average {
             key: events.name(event).into(),
             input_shapes: if by.shape { events.input_shapes(event).into() } else { String::new() },
             overload_name: if by.overload { events.overload(event).into() } else { String::new() },
-            stack: match by.scripted(table, events.row(event), frames) {
+            stack: match scripted(by, table, events.row(event), frames) {
                 Some(module) => alloc::vec![module],
-                None => by.frames(frames).to_vec(),
+                None => frames_of(by, frames).to_vec(),
             },
             scope: events.scope(table, event),
             device_type: events.device_type(table, event),
@@ -221,7 +152,7 @@ impl<'a> GroupKeys<'a> {
     fn new(clock: &'a TorchClock<'a>, by: GroupBy) -> Self {
         let stacks = &clock.events().stacks;
         let mut distinct = Names::default();
-        let mut first = |stack: StackId| distinct.intern(&by.frames(stacks.get(stack)).join("\0")).0;
+        let mut first = |stack: StackId| distinct.intern(&frames_of(by, stacks.get(stack)).join("\0")).0;
         let frames = collect(stacks.len(), &mut first);
         GroupKeys {
             clock,
@@ -245,7 +176,7 @@ impl<'a> GroupKeys<'a> {
         let kind = self.kinds.of((i64::from(events.name_id(event).0), flags), kinds);
         let shape = if by.shape { events.shape(event).0 } else { 0 };
         let stack = events.stack(event);
-        let scripted = by.scripted(table, events.row(event), events.stacks.get(stack));
+        let scripted = scripted(by, table, events.row(event), events.stacks.get(stack));
         let frames = match scripted {
             Some(module) => self.scripted.intern(&module).0 | SCRIPTED,
             None => self.frames.get(stack.index()).copied().unwrap_or(0),
@@ -412,4 +343,21 @@ pub fn each_event(events: &FunctionEvents, table: &Table) -> Vec<Average> {
         }
         row
     })
+}
+
+/// Returns the innermost module around an operator of TorchScript, if the stack has none.
+fn scripted(by: GroupBy, table: &Table, row: Row, frames: &[String]) -> Option<String> {
+    if !by.module || !frames_of(by, frames).is_empty() {
+        return None;
+    }
+    hierarchy::innermost(table.field(row, Key::ModuleHierarchy)?.as_str()?)
+}
+
+/// Returns the frames of a stack that are part of the key: the first ones, or the innermost module.
+fn frames_of(by: GroupBy, frames: &[String]) -> &[String] {
+    if by.module {
+        let innermost = frames.iter().position(|frame| frame.starts_with(MODULE_PREFIX));
+        return innermost.map_or(&[], |at| &frames[at..=at]);
+    }
+    &frames[..frames.len().min(by.stack)]
 }

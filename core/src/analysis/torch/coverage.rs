@@ -8,6 +8,12 @@
 use super::dynamo::{ANNOTATION, ProfileResult};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use super::profile_metrics::{Percent, ProfileMetrics, is_compiled_region};
+use crate::analysis::query::Answer;
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::Request;
+use crate::analysis::query::options::ListOptions;
+use crate::analysis::query::question::Question;
 use crate::base::names::{ByName, NameId};
 use crate::base::order::{descending, sort_by_key};
 use crate::base::page::Page;
@@ -20,6 +26,27 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use serde_json::Value;
+
+/// The query `coverage`.
+pub const COVERAGE: Query = Query::new(
+    "coverage",
+    "What torch.compile captured, and the operators outside of graphs",
+    COLUMNS,
+    |trace, request| Ok(answer(trace, request)),
+)
+.examples(&["run.json --row-limit 20", "run.json --format json -o coverage.json"])
+.options::<ListOptions>()
+.inputs(&[Input::TorchRules])
+.questions(&[Question::Operators])
+.hint("this trace has no compiled graph; record a program that calls torch.compile");
+
+fn answer(trace: &Trace, request: Request<'_>) -> Answer {
+    let (rows, dynamo) = coverage_rows(trace);
+    let answer = request.limited(rows);
+    let is_text = request.for_reading && !answer.rows.rows.is_empty();
+    let text = is_text.then(|| coverage_text(&answer.rows, dynamo.as_ref()));
+    Answer { text, ..answer }
+}
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[

@@ -21,6 +21,8 @@ pub use rank::{PEAK, SELF_WEIGHT};
 use super::event_tree::EventTree;
 use super::patterns::Scene;
 use crate::analysis::intervals::Interval;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::ListOptions;
 use crate::base::handle::collect;
 use crate::base::order::sort_by_key;
 use crate::base::rows::{Cell, Column, Rows};
@@ -158,6 +160,17 @@ pub fn queue(trace: &Trace) -> (Vec<Queued>, Vec<Queued>) {
     }
     (launches, kernels)
 }
+
+/// The query `evaluation`.
+pub const EVALUATION: Query = Query::new(
+    "evaluation",
+    "Calls during which the launch queue ran empty: `BasicEvaluation`",
+    COLUMNS,
+    |trace, request| Ok(request.limited(evaluation_rows(trace))),
+)
+.examples(&["run.json --row-limit 10", "run.json --format csv -o evaluation.csv"])
+.options::<ListOptions>()
+.hint("the launch queue never fell from 4 or more kernels to 0, or no launches were recorded");
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[

@@ -5,6 +5,10 @@ use super::event_details::{Details, KERNEL};
 use super::event_ids;
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use super::node_rows::ARGUMENT;
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::ListOptions;
+use crate::analysis::query::question::Question;
 use crate::base::demangle::demangled;
 use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::trace::Trace;
@@ -12,6 +16,16 @@ use crate::trace::table::metadata::Source;
 use crate::trace::table::tracks;
 use alloc::vec;
 use serde_json::Value;
+
+/// The query `events`.
+pub const EVENTS: Query =
+    Query::new("events", "Every function event, with PyTorch's field names", COLUMNS, |trace, request| {
+        Ok(request.limited(event_rows(trace, &FunctionEvents::new(trace))))
+    })
+    .examples(&["run.json --row-limit 100", "run.json --format csv -o events.csv"])
+    .options::<ListOptions>()
+    .inputs(&[Input::TorchRules, Input::ExecutionTrace])
+    .questions(&[Question::Operators]);
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[

@@ -1,6 +1,9 @@
 //! PyTorch's event tree as rows.
 
 use super::event_tree::{EventTree, Node};
+use crate::analysis::query::Query;
+use crate::analysis::query::options::ListOptions;
+use crate::analysis::query::question::Question;
 use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::base::words::words;
 use crate::trace::Trace;
@@ -30,6 +33,17 @@ words! {
         Kineto = "Kineto",
     }
 }
+
+/// The query `event-tree`.
+pub const EVENT_TREE: Query = Query::new(
+    "event-tree",
+    "Operators, Python calls and allocations as PyTorch nests them",
+    COLUMNS,
+    |trace, request| Ok(request.limited(event_tree_rows(trace))),
+)
+.examples(&["run.json --row-limit 100", "run.json --format json -o tree.json"])
+.options::<ListOptions>()
+.questions(&[Question::Operators]);
 
 /// The columns of the answer.
 pub const COLUMNS: &[Column] = &[

@@ -85,7 +85,7 @@ pub struct FunctionEvents {
     pub profile_memory: bool,
     /// Whether the trace was recorded with FLOPs.
     pub with_flops: bool,
-    /// Whether calls of Python functions are rows of key averages unless [`GroupBy`](super::averages::GroupBy) says
+    /// Whether calls of Python functions are rows of key averages unless [`GroupBy`](crate::analysis::query::group_by::GroupBy) says
     /// otherwise.
     pub python_rows: bool,
     /// Whether PyTorch's list of these events is written in ASCII.

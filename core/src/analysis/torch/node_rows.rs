@@ -1,5 +1,7 @@
 //! The nodes of execution traces as rows, and their arguments.
 
+use crate::analysis::query::Query;
+use crate::analysis::query::options::ListOptions;
 use crate::base::rows::{Cell, Column, Record, Rows, Shape};
 use crate::trace::Trace;
 use crate::trace::execution::{Node, Side, nodes_of};
@@ -33,6 +35,17 @@ pub(crate) static ARGUMENT: Record = Record {
         ),
     ],
 };
+
+/// The query `nodes`.
+pub(crate) const NODES: Query = Query::new(
+    "nodes",
+    "Operators of an execution trace, with their tensors and arguments",
+    COLUMNS,
+    |trace, request| Ok(request.limited(node_rows(trace))),
+)
+.examples(&["execution_trace.json", "execution_trace.json --format json -o nodes.json"])
+.options::<ListOptions>()
+.hint("this is no execution trace, as PyTorch's ExecutionTraceObserver writes it");
 
 /// The columns of the answer.
 pub(crate) const COLUMNS: &[Column] = &[

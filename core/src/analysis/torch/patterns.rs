@@ -10,7 +10,16 @@ mod scene;
 pub use pattern::Pattern;
 pub use scene::{Needs, Scene};
 
+use self::rules::NamePattern;
 use super::event_tree::Node;
+use crate::analysis::query::Answer;
+use crate::analysis::query::Compile;
+use crate::analysis::query::Query;
+use crate::analysis::query::Request;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::options;
+use crate::base::error::Error;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::page::Page;
 use crate::base::rows::{Cell, Column, Rows};
@@ -119,6 +128,72 @@ pub(crate) fn advice(rows: &Rows) -> Page {
         }
     }
     page
+}
+
+options! {
+    /// Options of `patterns`.
+    pub struct PatternsOptions {
+        /// Find events whose names have a match of this regular expression, instead of anti-patterns.
+        pub name: Option<String> =
+            Opt::text("name", "REGEX", "Find events whose names match a regular expression, instead of anti-patterns"),
+        /// Print PyTorch's report instead of a table with advice; the rows are the same.
+        pub report: bool =
+            Opt::flag("report", "Print the report in the format of PyTorch's `report_all_anti_patterns`"),
+        /// The maximum number of rows; `None` for all.
+        pub row_limit: Option<usize> = ROW_LIMIT,
+    }
+}
+
+/// The query `patterns`.
+pub const PATTERNS: Query = Query::new(
+    "patterns",
+    "Anti-patterns with their place and the time that a fix can save",
+    COLUMNS,
+    answer,
+)
+.examples(&["run.json --report", "run.json --name aten::copy_"])
+.options::<PatternsOptions>()
+.hint("nothing was found; some anti-patterns require record_shapes=True and with_stack=True");
+
+fn answer(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
+    let options: PatternsOptions = request.typed();
+    let rows = patterns(trace, &options, request.compile)?;
+    let text = match request.for_reading {
+        true if options.report => Some(patterns_report(trace, &options, request.compile)?),
+        true if !rows.rows.is_empty() => Some(advice(&rows)),
+        _ => None,
+    };
+    Ok(Answer { text, ..rows.into() })
+}
+
+/// Returns the matches of anti-patterns, or of names that fit a regular expression, which `compile` compiles.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if the regular expression is malformed.
+pub fn patterns(trace: &Trace, options: &PatternsOptions, compile: Compile) -> Result<Rows, Error> {
+    let named = named_pattern(options, compile)?;
+    let rows = match &named {
+        Some(named) => pattern_rows(trace, &[named]),
+        None => pattern_rows(trace, &ALL),
+    };
+    Ok(rows.first(options.row_limit))
+}
+
+/// Returns the matches in the format of PyTorch's `report_all_anti_patterns`.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if the regular expression is malformed.
+pub fn patterns_report(trace: &Trace, options: &PatternsOptions, compile: Compile) -> Result<Page, Error> {
+    Ok(match &named_pattern(options, compile)? {
+        Some(named) => report(trace, &[named]),
+        None => report(trace, REPORTED),
+    })
+}
+
+fn named_pattern(options: &PatternsOptions, compile: Compile) -> Result<Option<NamePattern>, Error> {
+    let Some(expression) = &options.name else { return Ok(None) };
+    let wrong = |what| Error::BadOption(format!("name: {what}"));
+    Ok(Some(NamePattern::new(expression, compile(expression).map_err(wrong)?)))
 }
 
 /// The columns of the answer.

@@ -3,11 +3,21 @@
 use super::clock::TorchClock;
 use super::frames::StackId;
 use super::function_events::FunctionEvents;
+use crate::analysis::query::Answer;
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::options::Opt;
+use crate::analysis::query::options::ROW_LIMIT;
+use crate::analysis::query::options::options;
+use crate::analysis::query::question::Question;
+use crate::base::error::Error;
 use crate::base::escape;
 use crate::base::handle::collect;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::base::words::words;
+use crate::trace::Trace;
+use crate::trace::table::category::Category;
 use crate::trace::table::events::Table;
 use alloc::string::String;
 use alloc::vec;
@@ -62,6 +72,58 @@ pub fn export(events: &FunctionEvents, table: &Table, metric: Metric) -> String 
         let _ = writeln!(out, " {us}");
     }
     out
+}
+
+/// The lines of calls instead of those of function definitions.
+pub(crate) const CALL_SITES: Opt = Opt::flag(
+    "call-sites",
+    "Lines of calls, if known, instead of function definitions (PyTorch 2.14 and later)",
+);
+
+options! {
+    /// Options of `stacks`.
+    pub struct StacksOptions {
+        /// Use the lines of calls instead of the lines of function definitions.
+        pub call_sites: bool = CALL_SITES,
+        /// The maximum number of rows; `None` for all.
+        pub row_limit: Option<usize> = ROW_LIMIT,
+    }
+}
+
+/// The query `stacks`.
+pub const STACKS: Query = Query::new("stacks", "Python stacks by self time", COLUMNS, |trace, request| {
+    Ok(Answer { hint: without_stacks(trace), ..stacks(trace, &request.typed())?.into() })
+})
+.examples(&["run.json --row-limit 20", "run.json --format json -o stacks.json"])
+.options::<StacksOptions>()
+.inputs(&[Input::TorchRules])
+.questions(&[Question::Operators])
+.hint("this trace has no stacks; record with with_stack=True, or use `tree`");
+
+/// Returns the Python stacks, ordered by self time.
+///
+/// # Errors
+/// Returns [`Error::BadOption`] if the trace has no lines of calls and they are wanted.
+pub fn stacks(trace: &Trace, options: &StacksOptions) -> Result<Rows, Error> {
+    let events = FunctionEvents::new(trace);
+    let events = if options.call_sites { events.with_call_sites(trace)? } else { events };
+    Ok(stack_rows(&events).first(options.row_limit))
+}
+
+/// Why a trace that was recorded with stacks has none; `None` if it was not.
+pub(crate) fn without_stacks(trace: &Trace) -> Option<&'static str> {
+    let table = &trace.table;
+    let has = |category: Category| table.rows_of(category).next().is_some();
+    let is_on = table.metadata.flag("with_stack") == Some(true);
+    if !is_on {
+        None
+    } else if has(Category::CpuOp) || has(Category::PythonFunction) {
+        Some("this trace has none, although with_stack is on in it; use `tree`")
+    } else {
+        Some(
+            "with_stack is on in this trace, but it has no events of the CPU; record with activities=[ProfilerActivity.CPU, …]",
+        )
+    }
 }
 
 /// The columns of the answer.

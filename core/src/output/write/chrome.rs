@@ -327,11 +327,10 @@ pub(crate) fn top_fields(table: &Table, row: Row) -> impl Iterator<Item = (&Fiel
 }
 
 /// The times of an event that are out of range, so that the event has their text.
-fn far_times(table: &Table, row: Row) -> impl Iterator<Item = &'static str> {
+pub(crate) fn far_times(table: &Table, row: Row) -> impl Iterator<Item = &'static str> {
     let is_far = move |&key: &&str| match key {
         START => table.ts(row) == time::NONE,
-        // The duration of a begin is that of its span, not its own.
-        _ => table.dur(row) == time::LONGEST && !is_begin(table.ph(row)),
+        _ => table.dur(row) == time::LONGEST,
     };
     let has_text = move |&key: &&str| table.field_named(row, Place::Top, key).is_some();
     [START, DURATION].into_iter().filter(is_far).filter(has_text)

@@ -14,9 +14,10 @@ mod strings;
 mod tracks;
 
 use crate::base::time;
-use crate::output::write::chrome::{category_text, top_fields};
+use crate::output::write::chrome::{category_text, far_times, top_fields};
 use crate::trace::Trace;
 use crate::trace::read::perfetto::extension::{self, header, packet as extended};
+use crate::trace::table::bounds::DURATION;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
 use crate::trace::table::layout::{Field, Place, is_begin};
@@ -271,7 +272,8 @@ impl PerfettoWriter {
         let names = &table.names;
         let (ph, dur) = (table.ph(row), table.dur(row));
         number(out, extension::row::INDEX, row.index() as u64);
-        if dur != time::NONE && !is_begin(ph) {
+        // The duration of a begin is that of its span, unless it has one of its own that is out of range.
+        if dur != time::NONE && (!is_begin(ph) || far_times(table, row).any(|key| key == DURATION)) {
             signed(out, extension::row::DURATION, dur);
         }
         if ph != b'X' {

@@ -2,7 +2,7 @@
 
 use super::quantity::Unit;
 use crate::analysis::overview::findings::FindingCode;
-use crate::analysis::overview::fitness::Question;
+use crate::analysis::query::question::Question;
 use crate::base::words::words;
 
 words! {

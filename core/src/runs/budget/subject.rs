@@ -3,8 +3,9 @@
 use super::metric::Metric;
 use crate::analysis::device::idle::{Cause, whole_cause};
 use crate::analysis::overview::findings::FindingCode;
-use crate::analysis::overview::fitness::{Fitness, Question};
+use crate::analysis::overview::fitness::Fitness;
 use crate::analysis::overview::summary::summary;
+use crate::analysis::query::question::Question;
 use crate::base::index::Keyed;
 use crate::base::names::NameId;
 use crate::runs::compare::kinds::RowKind;

@@ -1,9 +1,10 @@
 //! A comparison as a page of text.
 
 use super::kinds::{Part, RowKind};
+use super::query::DiffOptions;
 use super::tree::signed;
 use super::verdict::Factor;
-use super::{Comparison, DiffOptions, Finding, rank_waits};
+use super::{Comparison, Finding, rank_waits};
 use crate::base::page::Page;
 use crate::base::rows::{Cell, Rows};
 use crate::base::units::{self, counted};

@@ -5,7 +5,8 @@ use super::operation::Operation;
 use super::phases::Phase;
 use super::run::NoteCode;
 use super::structure::Parallelism;
-use crate::analysis::overview::fitness::{Question, Verdict};
+use crate::analysis::overview::fitness::Verdict;
+use crate::analysis::query::question::Question;
 use crate::base::rows::{Column, Shape, Variant};
 use crate::base::words::words;
 

@@ -2,7 +2,8 @@
 
 use super::run::Run;
 use super::summary::Fitness;
-use crate::analysis::overview::fitness::{Question, Verdict};
+use crate::analysis::overview::fitness::Verdict;
+use crate::analysis::query::question::Question;
 use crate::base::order::{descending, sort_by_key};
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -3,6 +3,7 @@
 use super::findings::{Filter, Findings};
 use super::fitness::shared;
 use super::phases::{Phase, Times, own};
+use super::query::RanksOptions;
 use super::rows::rows;
 use super::run::{Run, ranks_text};
 use super::step_table::StepTable;
@@ -17,21 +18,8 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What `ranks` shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RanksOptions {
-    /// Only what is about this rank.
-    pub rank: Option<i64>,
-    /// Only what is about this step.
-    pub step: Option<i64>,
-    /// The maximum number of rows; `None` for all.
-    pub row_limit: Option<usize>,
-}
-
-impl RanksOptions {
-    fn filter(self) -> Filter {
-        Filter { rank: self.rank, step: self.step }
-    }
+fn filter(options: &RanksOptions) -> Filter {
+    Filter { rank: options.rank, step: options.step }
 }
 
 /// The number of rows of a table on the page.
@@ -60,7 +48,7 @@ impl Run {
 
     /// Returns the findings about the run as rows.
     pub fn rows(&self, options: &RanksOptions) -> Rows {
-        rows(&Findings::of(self), options.filter()).first(options.row_limit)
+        rows(&Findings::of(self), filter(options)).first(options.row_limit)
     }
 
     /// Returns the findings about the run as a page of text.
@@ -68,8 +56,8 @@ impl Run {
         let findings = Findings::of(self);
         let mut page = Page::default();
         head(&findings, &mut page);
-        page.section("Slow nodes", &slow_nodes(&findings, options.filter()), WIDEST);
-        page.section("Late ranks, the most expensive first", &late(&findings, options.filter()), WIDEST);
+        page.section("Slow nodes", &slow_nodes(&findings, filter(options)), WIDEST);
+        page.section("Late ranks, the most expensive first", &late(&findings, filter(options)), WIDEST);
         page.section("Slow links", &slow_links(&findings), WIDEST);
         match (options.rank, options.step) {
             (None, None) => {
@@ -81,7 +69,7 @@ impl Run {
                 page.section("Clocks against the reference rank", &clocks(&findings), WIDEST);
                 page.section("What the traces cannot answer, or not completely", &fitness(self), WIDEST);
             }
-            _ => page.section("Ranks in steps", &rank_steps(&findings, options.filter()), WIDEST),
+            _ => page.section("Ranks in steps", &rank_steps(&findings, filter(options)), WIDEST),
         }
         page
     }

@@ -5,10 +5,10 @@ use crate::failure::Failure;
 use crate::progress::Reading;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Arg, ArgMatches, value_parser};
+use kinetoscope_core::analysis::query::options::WINDOW;
+use kinetoscope_core::analysis::query::value::OptionValue;
 use kinetoscope_core::base::units::parse_bytes;
 use kinetoscope_core::queries::Input;
-use kinetoscope_core::queries::options::WINDOW;
-use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::trace::kernel_rules::KernelRules;
 use kinetoscope_core::trace::versions::Rules;
 use std::fs::File;
@@ -52,7 +52,7 @@ pub(super) fn extent() -> [Arg; 2] {
             .value_name(WINDOW.value)
             .help_heading("Input")
             .value_parser(|text: &str| match WINDOW.parse(text)? {
-                Setting::Pair(from, to) => Ok((from, to)),
+                OptionValue::Pair(from, to) => Ok((from, to)),
                 _ => Err("expected a range of time".to_owned()),
             })
             .hide_short_help(true)

@@ -3,7 +3,7 @@
 use crate::{check, source};
 use kinetoscope_core::base::rows::{CellType, Column};
 use kinetoscope_core::outline::COLUMNS;
-use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Kind, QUERIES};
+use kinetoscope_core::queries::{COMPARISONS, EXPORTS, ExportKind, QUERIES};
 use std::fmt::Write;
 use std::process::Command;
 
@@ -87,7 +87,7 @@ pub(crate) fn check_pages() {
     }
     let known = QUERIES.iter().chain(COMPARISONS).map(|query| query.name.to_owned()).chain(
         EXPORTS.iter().map(|export| {
-            let prefix = if export.kind == Kind::Form { "export " } else { "" };
+            let prefix = if export.kind == ExportKind::Form { "export " } else { "" };
             format!("{prefix}{}", export.name)
         }),
     );

@@ -1,7 +1,7 @@
 //! Outputs: a command that fails, is stopped or answers nothing leaves the file that was there, and nothing else.
 
 use crate::{SMALL, data, errors, kinetoscope, program};
-use kinetoscope_core::queries::{EXPORTS, Kind, QUERIES};
+use kinetoscope_core::queries::{EXPORTS, ExportKind, QUERIES};
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -33,8 +33,8 @@ fn names(folder: &Path) -> Vec<String> {
 /// The commands that write one file about one trace.
 fn commands() -> Vec<Vec<&'static str>> {
     let exports = EXPORTS.iter().map(|export| match export.kind {
-        Kind::Form => vec!["export", export.name],
-        Kind::Edit => vec![export.name],
+        ExportKind::Form => vec!["export", export.name],
+        ExportKind::Edit => vec![export.name],
     });
     let others = [
         vec!["outline"],

@@ -1,8 +1,9 @@
 //! Comparisons of runs of several ranks, from traces and from summaries.
 
 use super::{int, rows};
+use kinetoscope_core::runs::compare::Comparison;
 use kinetoscope_core::runs::compare::profile::Profile;
-use kinetoscope_core::runs::compare::{Comparison, DiffOptions};
+use kinetoscope_core::runs::compare::query::DiffOptions;
 use kinetoscope_core::runs::ranks::summary::Summary;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::files;

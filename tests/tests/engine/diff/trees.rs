@@ -1,7 +1,7 @@
 //! The call tree of two traces: it adds up to the totals, and its sides can be exchanged.
 
 use super::{int, profile};
-use kinetoscope_core::queries::options::Options;
+use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::queries::{Request, query};
 use kinetoscope_core::runs::compare::Comparison;
 use kinetoscope_core::runs::compare::profile::Profile;

@@ -3,6 +3,7 @@
 use super::tracks::Tracks;
 use crate::base::index::Index;
 use crate::base::order::sort_by_key;
+use crate::base::time;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use alloc::collections::BinaryHeap;
@@ -32,7 +33,7 @@ impl Asynchronous {
         let table = &trace.table;
         let mut spans: Vec<Span> = (trace.pairs.asyncs.iter())
             .map(|&(begin, end)| Span { begin, end, lane: 0 })
-            .filter(|span| table.ts(span.begin) <= table.ts(span.end))
+            .filter(|span| (time::NONE + 1..=table.ts(span.end)).contains(&table.ts(span.begin)))
             .collect();
         sort_by_key(&mut spans, |span| (table.ts(span.begin), i64::from(span.begin)));
         let mut groups = Index::default();

@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use crate::base::random::Random;
     use crate::runs::compare::Comparison;
-    use crate::runs::compare::DiffOptions;
+    use crate::runs::compare::query::DiffOptions;
     use crate::trace::Trace;
 
     fn profile() -> Profile {

@@ -1,7 +1,8 @@
 //! The sections of an entry.
 
 use crate::analysis::device::idle::Cause;
-use crate::analysis::overview::fitness::{Question, Verdict};
+use crate::analysis::overview::fitness::Verdict;
+use crate::analysis::query::question::Question;
 use crate::base::varints::{Reader, Writer};
 use crate::runs::ranks::calls::{Call, Group};
 use crate::runs::ranks::operation::Operation;

@@ -8,10 +8,11 @@ use arrow_schema::{DataType, Field, Schema};
 use datafusion::catalog::{MemTable, TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::Expr;
+use kinetoscope_core::analysis::query::options::Options;
+use kinetoscope_core::analysis::query::value::OptionValue;
+use kinetoscope_core::analysis::query::value::ValueKind;
 use kinetoscope_core::base::rows::Rows;
-use kinetoscope_core::queries::options::{Options, Takes};
 use kinetoscope_core::queries::schema::of_answer;
-use kinetoscope_core::queries::setting::Setting;
 use kinetoscope_core::queries::{QUERIES, Query};
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -62,11 +63,11 @@ impl Answer {
         let Some(option) = self.query.options.iter().find(|option| option.name == name) else {
             return plan_err!("{} has no option {name:?}; its options are: {}", self.query.name, known());
         };
-        let setting = match option.takes {
-            Takes::Nothing => Setting::Given,
+        let value = match option.kind {
+            ValueKind::Nothing => OptionValue::Given,
             _ => option.parse(value).map_err(|error| DataFusionError::Plan(format!("{name}: {error}")))?,
         };
-        options.set(option, setting);
+        options.set(option, value);
         Ok(())
     }
 }

@@ -1,17 +1,21 @@
-//! The types of the registry: queries, exports, requests and answers.
+//! Queries, requests and answers. Each query is defined next to its analysis, with its options and columns;
+//! [`QUERIES`](crate::queries::QUERIES) lists them.
 
-use super::options::{Opt, Options, Typed};
-use super::writing::Writing;
-use crate::analysis::device::steps::steps;
-use crate::analysis::overview::fitness::{Fitness, Question, fitness};
+pub mod group_by;
+pub mod options;
+pub mod question;
+pub mod value;
+
+use self::options::{Opt, Options, ROW_LIMIT, TypedOptions};
+use self::question::Question;
 use crate::base::error::Error;
 use crate::base::join::Join;
 use crate::base::page::Page;
 use crate::base::rows::{Column, Rows, Variant};
+use crate::base::words::help;
 use crate::trace::Trace;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 /// Returns whether a text has a match of a regular expression.
 pub type Matches = Box<dyn Fn(&str) -> bool>;
@@ -75,9 +79,14 @@ impl<'a> Request<'a> {
         Request { compile, ..self }
     }
 
+    /// Returns the rows up to the row limit.
+    pub(crate) fn limited(&self, rows: Rows) -> Answer {
+        rows.first(self.options.limit(&ROW_LIMIT, None)).into()
+    }
+
     /// Returns the typed options.
-    pub(super) fn typed<O: Typed>(&self) -> O {
-        O::of(self.options, self.for_reading)
+    pub(crate) fn typed<O: TypedOptions>(&self) -> O {
+        O::from_options(self.options, self.for_reading)
     }
 }
 
@@ -102,6 +111,11 @@ impl From<Rows> for Answer {
 }
 
 impl Answer {
+    /// An answer that is a text instead of rows.
+    pub(crate) fn page(text: Page) -> Answer {
+        Answer { text: Some(text), ..Rows::default().into() }
+    }
+
     /// Returns the text that replaces the table, or the rows as a table.
     pub fn to_text(&self) -> String {
         self.text.as_ref().map_or_else(|| self.rows.to_text(), |page| page.clone().into_string())
@@ -121,6 +135,7 @@ pub enum Input {
 }
 
 /// A query.
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Query {
     /// The name on the command line, in JSON and in JavaScript.
@@ -140,10 +155,69 @@ pub struct Query {
     /// The columns that each kind of row fills, if the kinds differ.
     pub variants: &'static [Variant],
     /// The kinds of question that it answers.
-    pub(super) questions: &'static [Question],
+    pub(crate) questions: &'static [Question],
     /// Why an answer can have no rows, and what to record to get some.
-    pub(super) hint: Option<&'static str>,
-    pub(super) run: fn(&Trace, Request<'_>) -> Result<Answer, Error>,
+    pub(crate) hint: Option<&'static str>,
+    run: Run,
+}
+
+/// A function that answers a query.
+type Run = fn(&Trace, Request<'_>) -> Result<Answer, Error>;
+
+/// The definition of a query.
+impl Query {
+    /// A query without options, whose answer has any number of rows.
+    pub(crate) const fn new(
+        name: &'static str,
+        about: &'static str,
+        columns: &'static [Column],
+        run: Run,
+    ) -> Query {
+        Query {
+            name,
+            about: help(about),
+            examples: &[],
+            options: &[],
+            inputs: &[],
+            is_one_row: false,
+            columns,
+            variants: &[],
+            questions: &[],
+            hint: None,
+            run,
+        }
+    }
+
+    pub(crate) const fn examples(self, lines: &'static [&'static str]) -> Query {
+        Query { examples: examples(lines), ..self }
+    }
+
+    pub(crate) const fn options<O: TypedOptions>(self) -> Query {
+        Query { options: O::DECLARED, ..self }
+    }
+
+    pub(crate) const fn inputs(self, inputs: &'static [Input]) -> Query {
+        Query { inputs, ..self }
+    }
+
+    pub(crate) const fn one_row(self) -> Query {
+        Query { is_one_row: true, ..self }
+    }
+
+    /// The columns that each kind of row fills.
+    pub(crate) const fn variants(self, variants: &'static [Variant]) -> Query {
+        Query { variants, ..self }
+    }
+
+    /// The kinds of question that it answers.
+    pub(crate) const fn questions(self, questions: &'static [Question]) -> Query {
+        Query { questions, ..self }
+    }
+
+    /// Why an answer can have no rows, and what to record to get some.
+    pub(crate) const fn hint(self, hint: &'static str) -> Query {
+        Query { hint: Some(hint), ..self }
+    }
 }
 
 impl Query {
@@ -159,76 +233,9 @@ impl Query {
         let hint = answer.hint.or(self.hint).filter(|_| answer.rows.rows.is_empty() && !no_rows_wanted);
         Ok(Answer { hint, ..answer })
     }
-
-    /// Returns the verdicts on a trace that make this answer unfit: the trace should have what it needs, and does not. If
-    /// the answer has a hint because it has no rows, it is also unfit if the trace has nothing that it is about.
-    pub fn unfit(&self, trace: &Trace, answer: &Answer) -> Vec<Fitness> {
-        if self.questions.is_empty() {
-            return Vec::new();
-        }
-        let verdicts = fitness(trace, &steps(trace, &[]));
-        let required = if answer.hint.is_some() { self.questions } else { &[] };
-        let is_unfit = |one: &Fitness| self.questions.contains(&one.question) && one.fails(required);
-        verdicts.into_iter().filter(is_unfit).collect()
-    }
-}
-
-/// The kind of an [`Export`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// The complete trace in another format: `kinetoscope export NAME`.
-    Form,
-    /// Another trace, derived from this one: `kinetoscope NAME`.
-    Edit,
-}
-
-/// A format that a trace can be written in, or an edit of it.
-#[non_exhaustive]
-pub struct Export {
-    /// The name on the command line, in JSON and in JavaScript.
-    pub name: &'static str,
-    /// Whether it writes another format or an edited trace.
-    pub kind: Kind,
-    /// A description in one sentence.
-    pub about: &'static str,
-    /// Example command lines, without the command's name.
-    pub examples: &'static [&'static str],
-    /// The options.
-    pub options: &'static [Opt],
-    /// What the output depends on besides the events.
-    pub inputs: &'static [Input],
-    /// The file extension, if the output is not a trace; `None` keeps the trace's own extension.
-    pub extension: Option<&'static str>,
-    /// The media type of the output.
-    pub media_type: &'static str,
-    pub(super) start: fn(&Trace, options: &Options, salt: &[u8]) -> Result<Started, Error>,
-}
-
-impl Export {
-    /// Whether the output is not text.
-    pub fn is_binary(&self) -> bool {
-        self.media_type == "application/octet-stream"
-    }
-
-    /// Starts the export. `salt` is random bytes for the exports that need them.
-    ///
-    /// # Errors
-    /// Returns [`Error::BadOption`] if the export does not have an option, or its value does not fit the trace.
-    pub fn begin(&self, trace: &Trace, options: &Options, salt: &[u8]) -> Result<Started, Error> {
-        options.check(self.options)?;
-        (self.start)(trace, options, salt)
-    }
-}
-
-/// The result of [`Export::begin`].
-pub enum Started {
-    /// The export has started.
-    Writing(Writing),
-    /// The options exclude this trace.
-    Skipped,
 }
 
 /// Returns the example command lines; none in a build without the feature `help`.
-pub(super) const fn examples(lines: &'static [&'static str]) -> &'static [&'static str] {
+pub(crate) const fn examples(lines: &'static [&'static str]) -> &'static [&'static str] {
     if cfg!(feature = "help") { lines } else { &[] }
 }

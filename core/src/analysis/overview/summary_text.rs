@@ -7,6 +7,12 @@ use crate::analysis::device::steps::PARTS;
 use crate::analysis::overview::fitness::Verdict;
 use crate::analysis::overview::info;
 use crate::analysis::overview::summary::Summary;
+use crate::analysis::overview::summary::{self, summary_by};
+use crate::analysis::query::Answer;
+use crate::analysis::query::Input;
+use crate::analysis::query::Query;
+use crate::analysis::query::Request;
+use crate::analysis::query::question::Question;
 use crate::base::demangle::demangled;
 use crate::base::diagnostics::{Code, Severity};
 use crate::base::page::Page;
@@ -18,6 +24,26 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// The query `summary`.
+pub const SUMMARY: Query = Query::new(
+    "summary",
+    "Summary: device time, steps, top operators and kernels, findings",
+    summary::COLUMNS,
+    |trace, request| Ok(answer(trace, request)),
+)
+.examples(&["run.pt.trace.json.gz", "run.json --format json -o summary.json"])
+.inputs(&[Input::TorchRules, Input::KernelRules])
+.one_row()
+.questions(&Question::ALL);
+
+fn answer(trace: &Trace, request: Request<'_>) -> Answer {
+    let summary = summary_by(trace, request.join);
+    if request.for_reading {
+        return Answer::page(render(request.name, trace, &summary));
+    }
+    summary.rows(trace, TOP).into()
+}
 
 /// The number of rows of each list.
 pub const TOP: usize = 10;

@@ -1,20 +1,17 @@
 //! The queries about two traces or runs. Their subject is a [`Comparison`] instead of a trace.
 
-use super::answer_options::ROW_LIMIT;
-use super::entry::Input::KernelRules;
-use super::entry::{Answer, Query, Request, examples};
-use super::options::{Fallback, Opt, Options, Takes, Typed};
+use super::{Comparison, columns, tree};
+use crate::analysis::query::options::{Fallback, Opt, Options, ROW_LIMIT, TypedOptions, options};
+use crate::analysis::query::value::ValueKind;
+use crate::analysis::query::{Answer, Input, Query, Request};
 use crate::base::error::Error;
-use crate::base::rows::Rows;
-use crate::base::words::help;
-use crate::runs::compare::{Comparison, DiffOptions, columns, tree};
 use crate::trace::Trace;
 
-impl Typed for DiffOptions {
-    const DECLARED: &'static [Opt] = &[ROW_LIMIT];
-
-    fn of(given: &Options, _: bool) -> Self {
-        DiffOptions { row_limit: given.limit(&ROW_LIMIT, None) }
+options! {
+    /// Options of `diff`.
+    pub struct DiffOptions {
+        /// The maximum number of rows; `None` for all.
+        pub row_limit: Option<usize> = ROW_LIMIT,
     }
 }
 
@@ -35,15 +32,15 @@ impl DiffTreeOptions {
 const MIN_SHARE: Opt = Opt::new(
     "min-share",
     "PERCENT",
-    Takes::Percent,
+    ValueKind::Percent,
     "Leave out places with less than this percentage of the time of the step on both sides",
 )
 .or(Fallback::InTable(DiffTreeOptions::TABLE_PERCENT, "0"));
 
-impl Typed for DiffTreeOptions {
+impl TypedOptions for DiffTreeOptions {
     const DECLARED: &'static [Opt] = &[MIN_SHARE, ROW_LIMIT];
 
-    fn of(given: &Options, for_reading: bool) -> Self {
+    fn from_options(given: &Options, for_reading: bool) -> Self {
         let default = if for_reading { DiffTreeOptions::TABLE_PERCENT as f64 / 100.0 } else { 0.0 };
         DiffTreeOptions {
             min_share: given.share(&MIN_SHARE).unwrap_or(default),
@@ -57,30 +54,27 @@ fn needs_two(_: &Trace, _: Request<'_>) -> Result<Answer, Error> {
 }
 
 /// The query `diff`.
-pub(super) const DIFF: Query = Query {
-    name: "diff",
-    about: help("Two traces or runs: what changed, whether it is noise, why"),
-    examples: examples(&["before.json after.json", "before/ after/ --format json -o diff.json"]),
-    options: DiffOptions::DECLARED,
-    inputs: &[KernelRules],
-    is_one_row: false,
-    columns: columns::COLUMNS,
-    variants: columns::VARIANTS,
-    questions: &[],
-    hint: None,
-    run: needs_two,
-};
+pub const DIFF: Query = Query::new(
+    "diff",
+    "Two traces or runs: what changed, whether it is noise, why",
+    columns::COLUMNS,
+    needs_two,
+)
+.examples(&["before.json after.json", "before/ after/ --format json -o diff.json"])
+.options::<DiffOptions>()
+.inputs(&[Input::KernelRules])
+.variants(columns::VARIANTS);
 
 /// The query `diff-tree`.
-pub(super) const DIFF_TREE: Query = Query {
-    name: "diff-tree",
-    about: help("Two traces or runs: the call tree of a step with the times of both"),
-    examples: examples(&["before.json after.json", "before.json after.json --min-share 5"]),
-    options: DiffTreeOptions::DECLARED,
-    columns: tree::COLUMNS,
-    variants: &[],
-    ..DIFF
-};
+pub const DIFF_TREE: Query = Query::new(
+    "diff-tree",
+    "Two traces or runs: the call tree of a step with the times of both",
+    tree::COLUMNS,
+    needs_two,
+)
+.examples(&["before.json after.json", "before.json after.json --min-share 5"])
+.options::<DiffTreeOptions>()
+.inputs(&[Input::KernelRules]);
 
 impl Comparison {
     /// Answers one of the queries about two traces.
@@ -93,8 +87,7 @@ impl Comparison {
             "diff" => {
                 let options: DiffOptions = request.typed();
                 if request.for_reading {
-                    let text = Some(self.page(&options));
-                    return Ok(Answer { text, ..Rows::default().into() });
+                    return Ok(Answer::page(self.page(&options)));
                 }
                 Ok(self.rows(&options).into())
             }

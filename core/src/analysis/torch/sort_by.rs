@@ -3,6 +3,7 @@
 //! It takes any attribute of its rows that Python can compare. Attributes that are `None`, objects or numbers which a
 //! trace does not have, such as `thread`, are left out.
 
+use crate::analysis::query::value::of_any_device;
 use crate::analysis::torch::averages::Average;
 use crate::analysis::torch::event_ids::EventIds;
 use crate::base::order::{descending, of_float, sort_by_key};
@@ -79,8 +80,7 @@ words! {
 impl SortBy {
     /// Returns the attribute with PyTorch's name, in which `cuda`, `xpu` or `privateuse1` can replace `device`.
     pub fn of(name: &str) -> Option<SortBy> {
-        let name = name.replace("privateuse1", "device").replace("cuda", "device").replace("xpu", "device");
-        SortBy::ALL.iter().copied().find(|by| by.as_str() == name)
+        SortBy::VOCABULARY.position(&of_any_device(name)).map(|at| SortBy::ALL[at])
     }
 
     /// Returns whether averages lack the attribute.

@@ -1,11 +1,10 @@
 //! The options of queries and exports. Each is declared once, read from command line arguments or from a JSON object,
 //! and converted to one typed structure for each query, which has the defaults.
 
-use super::setting::Setting;
-pub use super::takes::Takes;
-use crate::analysis::torch::averages::GroupBy;
+use super::group_by::GroupBy;
+use super::value::{OptionValue, ValueKind};
 use crate::base::error::Error;
-use crate::base::words::help;
+use crate::base::words::{Word, help};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -34,7 +33,7 @@ pub struct Opt {
     /// The placeholder of the value in a help text.
     pub value: &'static str,
     /// The kind of value that it takes.
-    pub takes: Takes,
+    pub kind: ValueKind,
     /// The default.
     pub fallback: Fallback,
     /// A description in one sentence.
@@ -59,23 +58,43 @@ pub fn camel_case(name: &str) -> String {
 pub const WINDOW: Opt = Opt::new(
     "window",
     "FROM..TO",
-    Takes::Times,
+    ValueKind::Times,
     "Read only events that overlap this range after the start of the recording, such as 1.5s..2s",
 );
 
 impl Opt {
     /// Returns an option whose description covers its default.
-    pub(super) const fn new(
+    pub(crate) const fn new(
         name: &'static str,
         value: &'static str,
-        takes: Takes,
+        kind: ValueKind,
         about: &'static str,
     ) -> Opt {
-        Opt { name, value, takes, fallback: Fallback::Plain, about: help(about) }
+        Opt { name, value, kind, fallback: Fallback::Plain, about: help(about) }
+    }
+
+    /// A flag.
+    pub(crate) const fn flag(name: &'static str, about: &'static str) -> Opt {
+        Opt::new(name, "", ValueKind::Nothing, about)
+    }
+
+    /// A number of rows or levels; -1 means all.
+    pub(crate) const fn count(name: &'static str, value: &'static str, about: &'static str) -> Opt {
+        Opt::new(name, value, ValueKind::Count, about)
+    }
+
+    /// Any text.
+    pub(crate) const fn text(name: &'static str, value: &'static str, about: &'static str) -> Opt {
+        Opt::new(name, value, ValueKind::Text, about)
+    }
+
+    /// A word of a vocabulary, whose first word is the default.
+    pub(crate) const fn word<W: Word>(name: &'static str, value: &'static str, about: &'static str) -> Opt {
+        Opt::new(name, value, ValueKind::Word(W::WORDS), about).or(Fallback::Words(W::WORDS.words[0]))
     }
 
     /// Returns the same option with a default to show.
-    pub(super) const fn or(self, fallback: Fallback) -> Opt {
+    pub(crate) const fn or(self, fallback: Fallback) -> Opt {
         Opt { fallback, ..self }
     }
 
@@ -96,34 +115,135 @@ impl Opt {
     ///
     /// # Errors
     /// Returns the expected format.
-    pub fn parse(&self, text: &str) -> Result<Setting, String> {
-        self.takes.of_text(text).ok_or_else(|| self.expected())
+    pub fn parse(&self, text: &str) -> Result<OptionValue, String> {
+        self.kind.parse_text(text).ok_or_else(|| self.expected())
     }
 
     fn expected(&self) -> String {
-        format!("expected {}", self.takes.expected())
+        format!("expected {}", self.kind.expected())
     }
 }
 
 /// The typed options of a query or an export.
-pub trait Typed: Sized {
+pub trait TypedOptions: Sized {
     /// The options that can be given.
     const DECLARED: &'static [Opt];
 
     /// Returns the given options and the defaults of the others: those of a table for a person if `for_reading`, else
     /// those of rows for a program.
-    fn of(given: &Options, for_reading: bool) -> Self;
+    fn from_options(given: &Options, for_reading: bool) -> Self;
+}
+
+/// A type that the value of an option is read into; without a value, it has its default.
+pub(crate) trait FromOption {
+    fn from_option(given: &Options, option: &Opt) -> Self;
+}
+
+impl FromOption for bool {
+    fn from_option(given: &Options, option: &Opt) -> bool {
+        given.flag(option)
+    }
+}
+
+impl FromOption for Option<i64> {
+    fn from_option(given: &Options, option: &Opt) -> Option<i64> {
+        given.number(option)
+    }
+}
+
+/// A number of rows or levels, `None` for all.
+impl FromOption for Option<usize> {
+    fn from_option(given: &Options, option: &Opt) -> Option<usize> {
+        given.limit(option, None)
+    }
+}
+
+impl FromOption for Option<(i64, i64)> {
+    fn from_option(given: &Options, option: &Opt) -> Option<(i64, i64)> {
+        given.pair(option)
+    }
+}
+
+impl FromOption for Option<String> {
+    fn from_option(given: &Options, option: &Opt) -> Option<String> {
+        given.text(option)
+    }
+}
+
+impl FromOption for Vec<String> {
+    fn from_option(given: &Options, option: &Opt) -> Vec<String> {
+        given.texts(option)
+    }
+}
+
+impl FromOption for Vec<i64> {
+    fn from_option(given: &Options, option: &Opt) -> Vec<i64> {
+        given.numbers(option)
+    }
+}
+
+impl<W: Word + Default> FromOption for W {
+    fn from_option(given: &Options, option: &Opt) -> W {
+        given.word(option).unwrap_or_default()
+    }
+}
+
+/// Defines the typed options of a query or an export: a structure in which each field names its option.
+macro_rules! options {
+    (
+        $(#[$about:meta])*
+        $vis:vis struct $options:ident {
+            $($(#[$doc:meta])* $field_vis:vis $field:ident: $type:ty = $option:expr,)+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        $vis struct $options { $($(#[$doc])* $field_vis $field: $type,)+ }
+
+        impl $crate::analysis::query::options::TypedOptions for $options {
+            const DECLARED: &'static [$crate::analysis::query::options::Opt] = &[$($option),+];
+
+            fn from_options(given: &$crate::analysis::query::options::Options, _: bool) -> Self {
+                use $crate::analysis::query::options::FromOption;
+                $options { $($field: FromOption::from_option(given, &$option),)+ }
+            }
+        }
+    };
+}
+
+pub(crate) use options;
+
+/// The option of queries whose answer can have many rows.
+pub(crate) const ROW_LIMIT: Opt = Opt::count("row-limit", "N", "Maximum number of rows, -1 for all");
+
+/// The option of queries about a part of the recording.
+pub(crate) const TIME: Opt = Opt::new(
+    "time",
+    "RANGE",
+    ValueKind::Times,
+    "Only this range of time after the start of the recording, such as 1.5ms..20ms",
+);
+
+/// The option of queries about a profiler step.
+pub(crate) const STEP: Opt = Opt::count("step", "N", "Only the profiler step with this number");
+
+options! {
+    /// Options of the queries whose only option is the row limit.
+    pub struct ListOptions {
+        /// The maximum number of rows; `None` for all.
+        pub row_limit: Option<usize> = ROW_LIMIT,
+    }
 }
 
 /// The options that were given.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options(Vec<(&'static str, Setting)>);
+pub struct Options(Vec<(&'static str, OptionValue)>);
 
 impl Options {
     /// Sets an option; a later value replaces an earlier one.
-    pub fn set(&mut self, option: &Opt, setting: Setting) {
+    pub fn set(&mut self, option: &Opt, value: OptionValue) {
         self.0.retain(|(name, _)| *name != option.name);
-        self.0.push((option.name, setting));
+        self.0.push((option.name, value));
     }
 
     /// Parses options from the names and values of a command line. The value of an option that takes none is ignored.
@@ -135,8 +255,8 @@ impl Options {
         for &(name, text) in texts {
             let option = declared.iter().find(|o| o.name == name);
             let option = option.ok_or_else(|| unknown(declared, name, ToOwned::to_owned))?;
-            let setting = option.parse(text).map_err(|expected| refused(name, &expected))?;
-            options.set(option, setting);
+            let value = option.parse(text).map_err(|expected| refused(name, &expected))?;
+            options.set(option, value);
         }
         Ok(options)
     }
@@ -157,13 +277,13 @@ impl Options {
             let option = declared.iter().find(|o| camel_case(o.name) == *key);
             let option = option.ok_or_else(|| unknown(declared, key, camel_case))?;
             let left_out = match value {
-                Value::Null => option.takes != Takes::Width,
+                Value::Null => option.kind != ValueKind::Width,
                 Value::Bool(given) => !given,
                 _ => false,
             };
             if !left_out {
-                let setting = option.takes.of_json(value);
-                options.set(option, setting.ok_or_else(|| refused(key, &option.expected()))?);
+                let value = option.kind.parse_json(value);
+                options.set(option, value.ok_or_else(|| refused(key, &option.expected()))?);
             }
         }
         Ok(options)
@@ -178,63 +298,63 @@ impl Options {
         foreign.map_or(Ok(()), |(name, _)| Err(unknown(declared, name, ToOwned::to_owned)))
     }
 
-    fn get(&self, option: &Opt) -> Option<&Setting> {
-        self.0.iter().find(|(name, _)| *name == option.name).map(|(_, setting)| setting)
+    fn get(&self, option: &Opt) -> Option<&OptionValue> {
+        self.0.iter().find(|(name, _)| *name == option.name).map(|(_, value)| value)
     }
 
     /// Returns whether an option was given.
-    pub(super) fn flag(&self, option: &Opt) -> bool {
+    pub(crate) fn flag(&self, option: &Opt) -> bool {
         self.get(option).is_some()
     }
 
     /// Returns a number, or a duration in ns.
-    pub(super) fn number(&self, option: &Opt) -> Option<i64> {
-        if let Some(Setting::Number(n)) = self.get(option) { Some(*n) } else { None }
+    pub(crate) fn number(&self, option: &Opt) -> Option<i64> {
+        if let Some(OptionValue::Number(n)) = self.get(option) { Some(*n) } else { None }
     }
 
     /// Returns a number of rows or levels, `None` for all; `default` if none was given.
-    pub(super) fn limit(&self, option: &Opt, default: Option<usize>) -> Option<usize> {
+    pub(crate) fn limit(&self, option: &Opt, default: Option<usize>) -> Option<usize> {
         self.number(option).map_or(default, |n| usize::try_from(n).ok())
     }
 
     /// Returns a percentage as a fraction of 1.
-    pub(super) fn share(&self, option: &Opt) -> Option<f64> {
-        if let Some(Setting::Percent(percent)) = self.get(option) { Some(percent / 100.0) } else { None }
+    pub(crate) fn share(&self, option: &Opt) -> Option<f64> {
+        if let Some(OptionValue::Percent(percent)) = self.get(option) { Some(percent / 100.0) } else { None }
     }
 
     /// Returns a text.
-    pub(super) fn text(&self, option: &Opt) -> Option<String> {
-        if let Some(Setting::Text(text)) = self.get(option) { Some(text.clone()) } else { None }
+    pub(crate) fn text(&self, option: &Opt) -> Option<String> {
+        if let Some(OptionValue::Text(text)) = self.get(option) { Some(text.clone()) } else { None }
     }
 
-    /// Returns the variant for a word; `all` are the variants of the vocabulary in order.
-    pub(super) fn word<T: Copy>(&self, option: &Opt, all: &[T]) -> Option<T> {
-        if let Some(Setting::Word(at)) = self.get(option) { all.get(*at).copied() } else { None }
+    /// Returns the variant of the vocabulary for a word.
+    pub(crate) fn word<W: Word>(&self, option: &Opt) -> Option<W> {
+        if let Some(OptionValue::Word(at)) = self.get(option) { W::VARIANTS.get(*at).copied() } else { None }
     }
 
     /// Returns a width, `None` for no limit; `default` if none was given.
-    pub(super) fn width(&self, option: &Opt, default: Option<usize>) -> Option<usize> {
-        if let Some(Setting::Width(width)) = self.get(option) { *width } else { default }
+    pub(crate) fn width(&self, option: &Opt, default: Option<usize>) -> Option<usize> {
+        if let Some(OptionValue::Width(width)) = self.get(option) { *width } else { default }
     }
 
     /// Returns the grouping.
-    pub(super) fn groups(&self, option: &Opt) -> GroupBy {
-        if let Some(Setting::Groups(by)) = self.get(option) { *by } else { GroupBy::default() }
+    pub(crate) fn groups(&self, option: &Opt) -> GroupBy {
+        if let Some(OptionValue::Groups(by)) = self.get(option) { *by } else { GroupBy::default() }
     }
 
     /// Returns two numbers or times.
-    pub(super) fn pair(&self, option: &Opt) -> Option<(i64, i64)> {
-        if let Some(Setting::Pair(a, b)) = self.get(option) { Some((*a, *b)) } else { None }
+    pub(crate) fn pair(&self, option: &Opt) -> Option<(i64, i64)> {
+        if let Some(OptionValue::Pair(a, b)) = self.get(option) { Some((*a, *b)) } else { None }
     }
 
     /// Returns a list of texts.
-    pub(super) fn texts(&self, option: &Opt) -> Vec<String> {
-        if let Some(Setting::Texts(texts)) = self.get(option) { texts.clone() } else { Vec::new() }
+    pub(crate) fn texts(&self, option: &Opt) -> Vec<String> {
+        if let Some(OptionValue::Texts(texts)) = self.get(option) { texts.clone() } else { Vec::new() }
     }
 
     /// Returns a list of numbers.
-    pub(super) fn numbers(&self, option: &Opt) -> Vec<i64> {
-        if let Some(Setting::Numbers(numbers)) = self.get(option) { numbers.clone() } else { Vec::new() }
+    pub(crate) fn numbers(&self, option: &Opt) -> Vec<i64> {
+        if let Some(OptionValue::Numbers(numbers)) = self.get(option) { numbers.clone() } else { Vec::new() }
     }
 }
 
@@ -251,21 +371,17 @@ fn unknown(declared: &[Opt], name: &str, spelled: fn(&str) -> String) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queries::answer_options as answers;
-    use crate::queries::export_options as exports;
-    use crate::queries::{EXPORTS, QUERIES};
     use alloc::string::ToString;
-    use core::fmt::Debug;
     use serde_json::json;
 
     const DECLARED: &[Opt] = &[
-        Opt::new("group-by", "", Takes::Groups, ""),
-        Opt::new("max-name-width", "", Takes::Width, "Width").or(Fallback::Number(55)),
-        Opt::new("steps", "", Takes::Range, ""),
-        Opt::new("time", "", Takes::Times, ""),
-        Opt::new("lanes", "", Takes::Nothing, "Lanes"),
-        Opt::new("min-duration", "", Takes::Duration, ""),
-        Opt::new("ranks", "", Takes::Numbers, ""),
+        Opt::new("group-by", "", ValueKind::Groups, ""),
+        Opt::new("max-name-width", "", ValueKind::Width, "Width").or(Fallback::Number(55)),
+        Opt::new("steps", "", ValueKind::Range, ""),
+        Opt::new("time", "", ValueKind::Times, ""),
+        Opt::new("lanes", "", ValueKind::Nothing, "Lanes"),
+        Opt::new("min-duration", "", ValueKind::Duration, ""),
+        Opt::new("ranks", "", ValueKind::Numbers, ""),
     ];
 
     #[test]
@@ -319,62 +435,5 @@ mod tests {
     fn defaults_are_shown() {
         assert_eq!(DECLARED[4].help(), "Lanes");
         assert_eq!(DECLARED[1].help(), "Width [default: 55]");
-    }
-
-    /// Returns a value that is not the default.
-    fn sample(option: &Opt) -> &'static str {
-        match option.takes {
-            Takes::Nothing | Takes::Text | Takes::File | Takes::Texts => "text",
-            Takes::Count | Takes::Percent | Takes::Width | Takes::Range | Takes::Numbers => "5",
-            Takes::Word(words) => words.words[1],
-            Takes::SortBy => "count",
-            Takes::Groups => "shape",
-            Takes::Duration => "3us",
-            Takes::Times => "1us..3us",
-        }
-    }
-
-    /// Checks that the typed options read every declared option.
-    fn check<O: Typed + Debug + PartialEq>(declared: &[&'static [Opt]]) {
-        assert!(declared.contains(&O::DECLARED));
-        for for_reading in [false, true] {
-            for option in O::DECLARED {
-                let given = Options::from_texts(O::DECLARED, &[(option.name, sample(option))]);
-                let typed = O::of(&given.expect(option.name), for_reading);
-                assert_ne!(typed, O::of(&Options::default(), for_reading), "{} is not read", option.name);
-            }
-        }
-    }
-
-    #[test]
-    fn every_option_is_read() {
-        let queries: Vec<&'static [Opt]> = QUERIES.iter().map(|query| query.options).collect();
-        check::<answers::ListOptions>(&queries);
-        check::<answers::OpsOptions>(&queries);
-        check::<answers::IdleOptions>(&queries);
-        check::<answers::KernelsOptions>(&queries);
-        check::<answers::SequencesOptions>(&queries);
-        check::<answers::FlopsOptions>(&queries);
-        check::<answers::PatternsOptions>(&queries);
-        check::<answers::TreeOptions>(&queries);
-        check::<answers::NamesOptions>(&queries);
-        let exports: Vec<&'static [Opt]> = EXPORTS.iter().map(|export| export.options).collect();
-        check::<exports::FoldedOptions>(&exports);
-        check::<exports::MemoryTimelineOptions>(&exports);
-        check::<exports::SliceOptions>(&exports);
-        check::<exports::ShrinkOptions>(&exports);
-        check::<exports::RedactOptions>(&exports);
-    }
-
-    /// Without options, the defaults for rows are those of `Default`.
-    #[test]
-    fn no_options_give_the_defaults() {
-        let nothing = Options::default();
-        assert_eq!(answers::OpsOptions::of(&nothing, false), answers::OpsOptions::default());
-        assert_eq!(answers::TreeOptions::of(&nothing, false), answers::TreeOptions::default());
-        assert_eq!(answers::NamesOptions::of(&nothing, false), answers::NamesOptions::default());
-        assert_eq!(exports::FoldedOptions::of(&nothing, false), exports::FoldedOptions::default());
-        assert_eq!(answers::OpsOptions::of(&nothing, true).table.row_limit, Some(100));
-        assert!(answers::TreeOptions::of(&nothing, true).min_share > 0.0);
     }
 }
