@@ -6,11 +6,9 @@
 use super::device_time::{Class, DeviceTime, activities, device_times};
 use super::ranges::StepFinder;
 use crate::analysis::intervals::{Interval, Lengths, lengths_in};
-use crate::analysis::query::Input;
-use crate::analysis::query::Query;
-use crate::analysis::query::options::Opt;
-use crate::analysis::query::options::options;
+use crate::analysis::query::options::{Opt, options};
 use crate::analysis::query::question::Question;
+use crate::analysis::query::{Input, Query};
 use crate::base::rows::{Cell, Column, Rows};
 use crate::base::words::words;
 use crate::trace::Trace;

@@ -2,9 +2,7 @@
 
 use super::launches::{Launch, Launches, LaunchesBy, Spread, grouped};
 use crate::analysis::query::Query;
-use crate::analysis::query::options::Opt;
-use crate::analysis::query::options::ROW_LIMIT;
-use crate::analysis::query::options::options;
+use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
 use crate::base::rows::{Cell, Column, Rows};
 use crate::trace::Trace;

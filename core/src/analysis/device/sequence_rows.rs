@@ -3,14 +3,9 @@
 use super::kernel_keys::activity_name;
 use super::names::short_name;
 use super::sequences::{self as repeats, Search, Sequence};
-use crate::analysis::query::Input;
-use crate::analysis::query::Query;
-use crate::analysis::query::options::Fallback;
-use crate::analysis::query::options::Opt;
-use crate::analysis::query::options::Options;
-use crate::analysis::query::options::ROW_LIMIT;
-use crate::analysis::query::options::TypedOptions;
+use crate::analysis::query::options::{Fallback, Opt, Options, ROW_LIMIT, TypedOptions};
 use crate::analysis::query::question::Question;
+use crate::analysis::query::{Input, Query};
 use crate::base::error::Error;
 use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::trace::Trace;

@@ -6,13 +6,10 @@
 
 use super::roofline::{Peak, input_bytes};
 use crate::analysis::flops::{self, Inputs};
-use crate::analysis::query::Input;
-use crate::analysis::query::Query;
-use crate::analysis::query::options::Opt;
-use crate::analysis::query::options::ROW_LIMIT;
-use crate::analysis::query::options::options;
+use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
 use crate::analysis::query::value::ValueKind;
+use crate::analysis::query::{Input, Query};
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
 use crate::base::error::Error;
 use crate::base::names::{ByName, NameId};

@@ -1,9 +1,6 @@
 //! Facts about a trace: counts, time, machine, and its metadata.
 
-use crate::analysis::query::Answer;
-use crate::analysis::query::Input;
-use crate::analysis::query::Query;
-use crate::analysis::query::Request;
+use crate::analysis::query::{Answer, Input, Query, Request};
 use crate::base::order::sort_by_key;
 use crate::base::page::Page;
 use crate::base::rows::{Cell, Column, Rows, Shape};

@@ -3,9 +3,7 @@
 use super::waits::waits;
 use super::{BLOCKING_NS, Tasks};
 use crate::analysis::query::Query;
-use crate::analysis::query::options::Opt;
-use crate::analysis::query::options::ROW_LIMIT;
-use crate::analysis::query::options::options;
+use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::base::index::Keyed;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::rows::{Cell, Column, Rows};

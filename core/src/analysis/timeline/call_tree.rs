@@ -2,11 +2,7 @@
 
 use super::lane_names::LaneNames;
 use crate::analysis::query::Query;
-use crate::analysis::query::options::Fallback;
-use crate::analysis::query::options::Opt;
-use crate::analysis::query::options::Options;
-use crate::analysis::query::options::ROW_LIMIT;
-use crate::analysis::query::options::TypedOptions;
+use crate::analysis::query::options::{Fallback, Opt, Options, ROW_LIMIT, TypedOptions};
 use crate::analysis::query::value::ValueKind;
 use crate::base::escape::{first_frame, frame};
 use crate::base::index::Index;

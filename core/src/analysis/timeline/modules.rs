@@ -4,9 +4,8 @@
 
 use super::call_tree::launched_ns;
 use crate::analysis::children::Children;
-use crate::analysis::query::Answer;
-use crate::analysis::query::Query;
 use crate::analysis::query::options::ListOptions;
+use crate::analysis::query::{Answer, Query};
 use crate::analysis::torch::frames::MODULE_PREFIX;
 use crate::analysis::torch::hierarchy;
 use crate::analysis::torch::stacks::without_stacks;

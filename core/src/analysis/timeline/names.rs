@@ -2,10 +2,7 @@
 
 use crate::analysis::intervals::Interval;
 use crate::analysis::query::Query;
-use crate::analysis::query::options::Opt;
-use crate::analysis::query::options::ROW_LIMIT;
-use crate::analysis::query::options::TIME;
-use crate::analysis::query::options::options;
+use crate::analysis::query::options::{Opt, ROW_LIMIT, TIME, options};
 use crate::analysis::query::value::ValueKind;
 use crate::base::index::Index;
 use crate::base::names::NameId;

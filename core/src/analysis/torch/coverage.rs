@@ -8,12 +8,9 @@
 use super::dynamo::{ANNOTATION, ProfileResult};
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use super::profile_metrics::{Percent, ProfileMetrics, is_compiled_region};
-use crate::analysis::query::Answer;
-use crate::analysis::query::Input;
-use crate::analysis::query::Query;
-use crate::analysis::query::Request;
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
+use crate::analysis::query::{Answer, Input, Query, Request};
 use crate::base::names::{ByName, NameId};
 use crate::base::order::{descending, sort_by_key};
 use crate::base::page::Page;

@@ -12,13 +12,8 @@ pub use scene::{Needs, Scene};
 
 use self::rules::NamePattern;
 use super::event_tree::Node;
-use crate::analysis::query::Answer;
-use crate::analysis::query::Compile;
-use crate::analysis::query::Query;
-use crate::analysis::query::Request;
-use crate::analysis::query::options::Opt;
-use crate::analysis::query::options::ROW_LIMIT;
-use crate::analysis::query::options::options;
+use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
+use crate::analysis::query::{Answer, Compile, Query, Request};
 use crate::base::error::Error;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::page::Page;

@@ -3,13 +3,9 @@
 use super::clock::TorchClock;
 use super::frames::StackId;
 use super::function_events::FunctionEvents;
-use crate::analysis::query::Answer;
-use crate::analysis::query::Input;
-use crate::analysis::query::Query;
-use crate::analysis::query::options::Opt;
-use crate::analysis::query::options::ROW_LIMIT;
-use crate::analysis::query::options::options;
+use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
+use crate::analysis::query::{Answer, Input, Query};
 use crate::base::error::Error;
 use crate::base::escape;
 use crate::base::handle::collect;
