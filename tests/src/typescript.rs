@@ -4,7 +4,6 @@ use kinetoscope_core::analysis::overview::preview;
 use kinetoscope_core::analysis::query::options::{Opt, camel_case};
 use kinetoscope_core::analysis::query::value::ValueKind;
 use kinetoscope_core::analysis::timeline::spans::Relation;
-use kinetoscope_core::analysis::torch::sort_by::SortBy;
 use kinetoscope_core::base::diagnostics::{Code, Severity};
 use kinetoscope_core::base::error::ErrorCode;
 use kinetoscope_core::base::rows::{CellType, Column, Record, Shape, Variant};
@@ -245,16 +244,16 @@ fn words(words: &[&str]) -> String {
     words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(" | ")
 }
 
-fn option_type(takes: ValueKind) -> String {
-    match takes {
+fn option_type(kind: ValueKind) -> String {
+    match kind {
         ValueKind::Nothing => "boolean".to_owned(),
         ValueKind::Count | ValueKind::Percent => "number".to_owned(),
         ValueKind::Text | ValueKind::File => "string".to_owned(),
         ValueKind::Word(list) => words(list.words),
-        ValueKind::Attribute(_) => {
+        ValueKind::Attribute(list) => {
             format!(
                 "{} | `${{\"\" | \"self_\"}}${{\"cuda\" | \"xpu\" | \"privateuse1\"}}_time_total`",
-                words(SortBy::VOCABULARY.words)
+                words(list.words)
             )
         }
         ValueKind::Width => "number | null".to_owned(),

@@ -227,8 +227,7 @@ impl Query {
     /// Returns [`Error::BadOption`] if the query does not have an option, or its value does not fit the trace.
     pub fn answer(&self, trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
         request.options.check(self.options)?;
-        let limit = self.options.iter().find(|option| option.name == "row-limit");
-        let no_rows_wanted = limit.is_some_and(|limit| request.options.number(limit) == Some(0));
+        let no_rows_wanted = request.options.number(&ROW_LIMIT) == Some(0);
         let answer = (self.run)(trace, request)?;
         let hint = answer.hint.or(self.hint).filter(|_| answer.rows.rows.is_empty() && !no_rows_wanted);
         Ok(Answer { hint, ..answer })

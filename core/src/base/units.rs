@@ -19,13 +19,6 @@ words! {
     }
 }
 
-impl TimeUnit {
-    /// The unit with this name, in PyTorch's spelling.
-    pub fn of(name: &str) -> Option<TimeUnit> {
-        TimeUnit::ALL.iter().copied().find(|unit| unit.as_str() == name)
-    }
-}
-
 /// Formats a time in microseconds with three decimals, in `unit` or in the unit that suits its size.
 pub fn time_us(us: f64, unit: Option<TimeUnit>) -> String {
     let suited = if us >= 1e6 {

@@ -38,6 +38,11 @@ pub trait Word: Copy + 'static {
     const WORDS: Vocabulary;
     /// Its variants, in the order of the words.
     const VARIANTS: &'static [Self];
+
+    /// The variant of a word.
+    fn from_word(word: &str) -> Option<Self> {
+        Self::WORDS.position(word).map(|at| Self::VARIANTS[at])
+    }
 }
 
 /// Defines an enum without data, the word of each variant, and a [`Vocabulary`] of this name.

@@ -4,7 +4,7 @@
 
 use crate::base::demangle::{demangled, without_parameters};
 use crate::base::error::Error;
-use crate::base::words::words;
+use crate::base::words::{Word, words};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -121,7 +121,7 @@ impl Line<'_> {
         } else if word == TENSOR_CORES {
             Line::TensorCores(pattern)
         } else {
-            let category = KernelCategory::ALL.into_iter().find(|category| category.as_str() == word);
+            let category = KernelCategory::from_word(word);
             category.map_or(Line::Malformed, |category| Line::Category(category, pattern))
         }
     }

@@ -15,7 +15,6 @@ pub(crate) use input::{read, read_text};
 use kinetoscope_core::analysis::query::options::{Opt, Options};
 use kinetoscope_core::analysis::query::value::OptionValue;
 use kinetoscope_core::analysis::query::value::ValueKind;
-use kinetoscope_core::analysis::torch::sort_by::SortBy;
 use kinetoscope_core::base::rows::Column;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, ExportKind, Input, QUERIES, Query};
 use std::fmt::Write;
@@ -278,8 +277,8 @@ fn option_arg(option: &'static Opt) -> Arg {
             let words = PossibleValuesParser::new(words.words).try_map(move |word| parse(&word));
             arg.value_parser(words)
         }
-        ValueKind::Attribute(_) => {
-            let names = SortBy::VOCABULARY.words.join(", ");
+        ValueKind::Attribute(words) => {
+            let names = words.words.join(", ");
             arg.value_parser(ValueParser::new(parse)).long_help(format!("{help}\n\nThe attributes: {names}"))
         }
         // The first of two numbers can be below 0.

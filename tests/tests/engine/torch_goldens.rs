@@ -21,6 +21,7 @@ use kinetoscope_core::analysis::torch::torch_table::{Recorded, render};
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::base::rows::Cell;
 use kinetoscope_core::base::units::TimeUnit;
+use kinetoscope_core::base::words::Word;
 use kinetoscope_core::output::write::event_list::EventListWriter;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::metadata::Source;
@@ -514,7 +515,7 @@ fn table_options(args: &Value) -> Option<TableOptions> {
             }
             "row_limit" => options.row_limit = usize::try_from(value.as_i64().expect("a limit")).ok(),
             "top_level_events_only" => options.top_level_events_only = value == true,
-            "time_unit" => options.time_unit = value.as_str().and_then(TimeUnit::of),
+            "time_unit" => options.time_unit = value.as_str().and_then(TimeUnit::from_word),
             "max_name_column_width" => options.max_name_column_width = width(),
             "max_shapes_column_width" => options.max_shapes_column_width = width(),
             "max_src_column_width" => options.max_src_column_width = width(),
@@ -573,7 +574,7 @@ fn exported_stacks_equal_torchs() {
         let events = FunctionEvents::new(&case.trace);
         for golden in gold["stacks"].as_array().expect("stacks") {
             let name = golden["metric"].as_str().expect("a metric");
-            let metric = Metric::of(name);
+            let metric = Metric::from_word(name);
             let Some(text) = golden["text"].as_str() else {
                 d.check(|| format!("{} {name}", case.name), metric, None);
                 continue;

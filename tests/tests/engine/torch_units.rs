@@ -9,6 +9,7 @@ use kinetoscope_core::analysis::torch::profile::Profile;
 use kinetoscope_core::analysis::torch::table_options::TableOptions;
 use kinetoscope_core::analysis::torch::torch_table::{Recorded, render};
 use kinetoscope_core::base::units::{TimeUnit, bytes, share, time_us};
+use kinetoscope_core::base::words::Word;
 use kinetoscope_core::internals::HIDDEN;
 use kinetoscope_core::internals::rewrite_name;
 use kinetoscope_core::output::write::file_name;
@@ -74,7 +75,7 @@ fn tables_have_torchs_units() {
     for row in rows("table_time_unit.json") {
         let (Some(table), Some(us)) = (row["table"].as_str(), row["us"].as_f64()) else { continue };
         let mut options = TableOptions::default();
-        options.time_unit = row["time_unit"].as_str().and_then(TimeUnit::of);
+        options.time_unit = row["time_unit"].as_str().and_then(TimeUnit::from_word);
         let rendered = render(&[average("x".to_owned(), us, 0)], Recorded::default(), &options);
         assert_eq!(rendered, table, "{row}");
     }

@@ -59,7 +59,8 @@ options! {
     /// Options of `kernels`.
     pub struct KernelsOptions {
         /// What the rows are.
-        pub by: KernelsBy = Opt::word::<KernelsBy>("by", "WHAT", "What the rows are; `shape` is the name with the inputs"),
+        pub by: KernelsBy =
+            Opt::word::<KernelsBy>("by", "WHAT", "What the rows are; `shape` is the name with the inputs"),
         /// The maximum number of rows; `None` for all.
         pub row_limit: Option<usize> = ROW_LIMIT,
     }

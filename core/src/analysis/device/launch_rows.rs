@@ -12,7 +12,8 @@ options! {
     /// Options of `launches`.
     pub struct LaunchesOptions {
         /// What the rows are about.
-        pub by: LaunchesBy = Opt::word::<LaunchesBy>("by", "WHAT", "Rows of each `stream`, `call`, `kernel`, or `launch`"),
+        pub by: LaunchesBy =
+            Opt::word::<LaunchesBy>("by", "WHAT", "Rows of each `stream`, `call`, `kernel`, or `launch`"),
         /// The maximum number of rows; `None` for all.
         pub row_limit: Option<usize> = ROW_LIMIT,
     }

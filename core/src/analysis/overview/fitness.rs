@@ -15,7 +15,7 @@ use crate::analysis::query::value::ValueKind;
 use crate::analysis::query::{Answer, Input, Query};
 use crate::base::error::Error;
 use crate::base::rows::{Cell, Column, Record, Rows, Shape};
-use crate::base::words::words;
+use crate::base::words::{Word, words};
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use alloc::format;
@@ -235,7 +235,7 @@ impl FitnessOptions {
     fn questions(&self) -> Result<Vec<Question>, Error> {
         let question = |text: &String| {
             let word = text.replace(['-', '_'], " ");
-            let found = Question::VOCABULARY.position(&word).map(|at| Question::ALL[at]);
+            let found = Question::from_word(&word);
             found.ok_or_else(|| {
                 let words = Question::VOCABULARY.words.join(", ");
                 Error::BadOption(format!("require: {text:?} is none of {words}"))

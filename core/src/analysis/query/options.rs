@@ -317,9 +317,14 @@ impl Options {
         self.number(option).map_or(default, |n| usize::try_from(n).ok())
     }
 
-    /// Returns a percentage as a fraction of 1.
-    pub(crate) fn share(&self, option: &Opt) -> Option<f64> {
-        if let Some(OptionValue::Percent(percent)) = self.get(option) { Some(percent / 100.0) } else { None }
+    /// Returns a percentage as a fraction of 1. The default is that of the option in a table, and 0 elsewhere.
+    pub(crate) fn share(&self, option: &Opt, for_reading: bool) -> f64 {
+        let percent = match (self.get(option), option.fallback) {
+            (Some(&OptionValue::Percent(percent)), _) => percent,
+            (_, Fallback::InTable(percent, _)) if for_reading => percent as f64,
+            _ => 0.0,
+        };
+        percent / 100.0
     }
 
     /// Returns a text.

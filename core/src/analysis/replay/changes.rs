@@ -2,6 +2,7 @@
 
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::Cause;
+use crate::base::words::Word;
 use crate::trace::kernel_rules::KernelCategory;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -108,6 +109,6 @@ impl Changes {
     pub fn parse_cause(text: &str) -> Option<Cause> {
         let word = text.trim().replace('-', "_");
         let word = if word == "sync" { Cause::Synchronization.as_str() } else { &word };
-        Cause::ALL.into_iter().find(|cause| cause.as_str() == word)
+        Cause::from_word(word)
     }
 }

@@ -10,7 +10,7 @@ use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::intervals::Interval;
-use crate::base::words::words;
+use crate::base::words::{Word, words};
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use crate::trace::table::tracks::TrackId;
@@ -84,8 +84,7 @@ impl PathPart {
     }
 
     fn of_cause(cause: Cause) -> PathPart {
-        let same = PathPart::ALL.into_iter().find(|part| part.as_str() == cause.as_str());
-        same.unwrap_or(PathPart::Unknown)
+        PathPart::from_word(cause.as_str()).unwrap_or(PathPart::Unknown)
     }
 
     fn of_delay(why: Why) -> PathPart {

@@ -164,8 +164,6 @@ pub struct TreeOptions {
 
 impl TreeOptions {
     const DEPTH: usize = 8;
-    /// The default minimum share in a table, in percent.
-    const TABLE_PERCENT: usize = 1;
 }
 
 impl Default for TreeOptions {
@@ -174,32 +172,26 @@ impl Default for TreeOptions {
     }
 }
 
-const BOTTOM_UP: Opt =
-    Opt::new("bottom-up", "", ValueKind::Nothing, "Show the callers below each name instead of the callees");
-const DEPTH: Opt = Opt::new("depth", "N", ValueKind::Count, "Maximum number of levels, -1 for all")
-    .or(Fallback::Number(TreeOptions::DEPTH));
+const BOTTOM_UP: Opt = Opt::flag("bottom-up", "Show the callers below each name instead of the callees");
+const DEPTH: Opt =
+    Opt::count("depth", "N", "Maximum number of levels, -1 for all").or(Fallback::Number(TreeOptions::DEPTH));
 const MIN_SHARE: Opt = Opt::new(
     "min-share",
     "PERCENT",
     ValueKind::Percent,
     "Leave out nodes with less than this percentage of the time of their lane",
 )
-.or(Fallback::InTable(TreeOptions::TABLE_PERCENT, "0"));
+.or(Fallback::InTable(1, "0"));
 
 impl TypedOptions for TreeOptions {
     const DECLARED: &'static [Opt] = &[BOTTOM_UP, DEPTH, MIN_SHARE, ROW_LIMIT];
 
     fn from_options(given: &Options, for_reading: bool) -> Self {
         let default = TreeOptions::default();
-        let in_table = TreeOptions::TABLE_PERCENT as f64 / 100.0;
         TreeOptions {
             bottom_up: given.flag(&BOTTOM_UP),
             depth: given.limit(&DEPTH, default.depth),
-            min_share: given.share(&MIN_SHARE).unwrap_or(if for_reading {
-                in_table
-            } else {
-                default.min_share
-            }),
+            min_share: given.share(&MIN_SHARE, for_reading),
             row_limit: given.limit(&ROW_LIMIT, default.row_limit),
         }
     }

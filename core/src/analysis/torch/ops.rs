@@ -86,12 +86,9 @@ const ROWS: Opt = Opt::word::<RowsOf>(
     "WHAT",
     "Rows: `averages`, `events` (`events().table()`), or `total` (`total_average()`)",
 );
-const TOP_LEVEL_ONLY: Opt =
-    Opt::new("top-level-only", "", ValueKind::Nothing, "Show only rows whose first event has no parent");
-const PYTHON_FUNCTIONS: Opt = Opt::new(
+const TOP_LEVEL_ONLY: Opt = Opt::flag("top-level-only", "Show only rows whose first event has no parent");
+const PYTHON_FUNCTIONS: Opt = Opt::flag(
     "include-python-functions",
-    "",
-    ValueKind::Nothing,
     "Also show calls of Python functions, which are events since PyTorch 2.12",
 );
 const TIME_UNIT: Opt =
@@ -106,7 +103,7 @@ const SHAPES_WIDTH: Opt =
 const SRC_WIDTH: Opt =
     Opt::new("max-src-width", "N", ValueKind::Width, "Maximum width of stack frames in the table, or none")
         .or(Fallback::Number(TableOptions::SRC_WIDTH));
-const HEADER: Opt = Opt::new("header", "TEXT", ValueKind::Text, "Print this line above the table");
+const HEADER: Opt = Opt::text("header", "TEXT", "Print this line above the table");
 
 impl TypedOptions for OpsOptions {
     const DECLARED: &'static [Opt] = &[

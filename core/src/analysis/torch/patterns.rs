@@ -129,8 +129,11 @@ options! {
     /// Options of `patterns`.
     pub struct PatternsOptions {
         /// Find events whose names have a match of this regular expression, instead of anti-patterns.
-        pub name: Option<String> =
-            Opt::text("name", "REGEX", "Find events whose names match a regular expression, instead of anti-patterns"),
+        pub name: Option<String> = Opt::text(
+            "name",
+            "REGEX",
+            "Find events whose names match a regular expression, instead of anti-patterns",
+        ),
         /// Print PyTorch's report instead of a table with advice; the rows are the same.
         pub report: bool =
             Opt::flag("report", "Print the report in the format of PyTorch's `report_all_anti_patterns`"),

@@ -7,7 +7,7 @@ use crate::analysis::query::value::of_any_device;
 use crate::analysis::torch::averages::Average;
 use crate::analysis::torch::event_ids::EventIds;
 use crate::base::order::{descending, of_float, sort_by_key};
-use crate::base::words::words;
+use crate::base::words::{Word, words};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write;
@@ -80,7 +80,7 @@ words! {
 impl SortBy {
     /// Returns the attribute with PyTorch's name, in which `cuda`, `xpu` or `privateuse1` can replace `device`.
     pub fn of(name: &str) -> Option<SortBy> {
-        SortBy::VOCABULARY.position(&of_any_device(name)).map(|at| SortBy::ALL[at])
+        SortBy::from_word(&of_any_device(name))
     }
 
     /// Returns whether averages lack the attribute.

@@ -38,13 +38,6 @@ words! {
     }
 }
 
-impl Metric {
-    /// Returns the metric with this name in PyTorch.
-    pub fn of(name: &str) -> Option<Metric> {
-        Metric::ALL.iter().copied().find(|metric| metric.as_str() == name)
-    }
-}
-
 /// PyTorch's `export_stacks`: one line for each event with the frames, outermost first and separated by `;`, and the
 /// metric. Events without a stack, or with less than a microsecond, are omitted.
 pub fn export(events: &FunctionEvents, table: &Table, metric: Metric) -> String {

@@ -224,9 +224,8 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         }
         let start = Some(table.ts(row)).filter(|&ns| ns != time::NONE);
         let start = start.map_or(time::NONE, |ns| self.rewrite.start(ns).unwrap_or(ns));
-        let far: Vec<&str> = far_times(table, row).collect();
         for (key, ns) in [(START, start), (DURATION, table.dur(row))] {
-            if ns != time::NONE && (key == START || !is_begin(ph)) && !far.contains(&key) {
+            if ns != time::NONE && (key == START || !is_begin(ph)) && !is_far(table, row, key) {
                 let mut text = String::new();
                 time::write_micros(&mut text, ns);
                 members.member(key, &text)?;
@@ -319,21 +318,19 @@ fn quoted_key(rewrite: &mut impl Rewrite, of: KeyOf, key: &str) -> String {
 
 /// The fields of an event outside its arguments. A text of a time that was replaced is none of them.
 pub(crate) fn top_fields(table: &Table, row: Row) -> impl Iterator<Item = (&Field, Value<'_>)> {
-    let far: Vec<&str> = far_times(table, row).collect();
     table.all_fields(row).filter(move |(field, _)| {
-        let key = table.names.get(field.key);
-        field.place == Place::Top && (!matches!(key, START | DURATION) || far.contains(&key))
+        let is_replaced = |key| matches!(key, START | DURATION) && !is_far(table, row, key);
+        field.place == Place::Top && !is_replaced(table.names.get(field.key))
     })
 }
 
-/// The times of an event that are out of range, so that the event has their text.
-pub(crate) fn far_times(table: &Table, row: Row) -> impl Iterator<Item = &'static str> {
-    let is_far = move |&key: &&str| match key {
+/// Whether a time of an event is out of range, so that the event has its text.
+pub(crate) fn is_far(table: &Table, row: Row, key: &str) -> bool {
+    let is_out_of_range = match key {
         START => table.ts(row) == time::NONE,
         _ => table.dur(row) == time::LONGEST,
     };
-    let has_text = move |&key: &&str| table.field_named(row, Place::Top, key).is_some();
-    [START, DURATION].into_iter().filter(is_far).filter(has_text)
+    is_out_of_range && table.field_named(row, Place::Top, key).is_some()
 }
 
 /// Formats fields as a JSON object; empty without fields.

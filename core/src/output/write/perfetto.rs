@@ -14,7 +14,7 @@ mod strings;
 mod tracks;
 
 use crate::base::time;
-use crate::output::write::chrome::{category_text, far_times, top_fields};
+use crate::output::write::chrome::{category_text, is_far, top_fields};
 use crate::trace::Trace;
 use crate::trace::read::perfetto::extension::{self, header, packet as extended};
 use crate::trace::table::bounds::DURATION;
@@ -273,7 +273,7 @@ impl PerfettoWriter {
         let (ph, dur) = (table.ph(row), table.dur(row));
         number(out, extension::row::INDEX, row.index() as u64);
         // The duration of a begin is that of its span, unless it has one of its own that is out of range.
-        if dur != time::NONE && (!is_begin(ph) || far_times(table, row).any(|key| key == DURATION)) {
+        if dur != time::NONE && (!is_begin(ph) || is_far(table, row, DURATION)) {
             signed(out, extension::row::DURATION, dur);
         }
         if ph != b'X' {

@@ -3,6 +3,7 @@
 use super::metric::Metric;
 use super::quantity::percent;
 use crate::analysis::overview::findings::FindingCode;
+use crate::base::words::Word;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -118,7 +119,7 @@ impl Budgets {
             return Err("there is no limit here".into());
         }
         let word = path.first().map_or("", String::as_str);
-        let found = Metric::ALL.into_iter().find(|metric| metric.as_str() == word);
+        let found = Metric::from_word(word);
         let metric = found.ok_or_else(|| unknown("metric", word, Metric::VOCABULARY.words))?;
         let (name, key) = match (&path[1..], metric.is_named()) {
             ([key], false) => (String::new(), key),
@@ -181,7 +182,7 @@ fn codes(value: &Value) -> Result<Vec<FindingCode>, String> {
     let list = value.as_array().ok_or_else(expected)?;
     let code = |word: &Value| {
         let word = word.as_str().ok_or_else(expected)?;
-        let found = FindingCode::ALL.into_iter().find(|code| code.as_str() == word);
+        let found = FindingCode::from_word(word);
         found.ok_or_else(|| unknown("finding", word, FindingCode::VOCABULARY.words))
     };
     list.iter().map(code).collect()

@@ -24,26 +24,20 @@ pub struct DiffTreeOptions {
     pub row_limit: Option<usize>,
 }
 
-impl DiffTreeOptions {
-    /// The default minimum share in a table, in percent.
-    const TABLE_PERCENT: usize = 1;
-}
-
 const MIN_SHARE: Opt = Opt::new(
     "min-share",
     "PERCENT",
     ValueKind::Percent,
     "Leave out places with less than this percentage of the time of the step on both sides",
 )
-.or(Fallback::InTable(DiffTreeOptions::TABLE_PERCENT, "0"));
+.or(Fallback::InTable(1, "0"));
 
 impl TypedOptions for DiffTreeOptions {
     const DECLARED: &'static [Opt] = &[MIN_SHARE, ROW_LIMIT];
 
     fn from_options(given: &Options, for_reading: bool) -> Self {
-        let default = if for_reading { DiffTreeOptions::TABLE_PERCENT as f64 / 100.0 } else { 0.0 };
         DiffTreeOptions {
-            min_share: given.share(&MIN_SHARE).unwrap_or(default),
+            min_share: given.share(&MIN_SHARE, for_reading),
             row_limit: given.limit(&ROW_LIMIT, None),
         }
     }

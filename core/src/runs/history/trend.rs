@@ -7,7 +7,7 @@ use crate::base::order::{descending, of_float, sort_by_key};
 use crate::base::page::Page;
 use crate::base::rows::{Cell, Column, Rows, Shape};
 use crate::base::units::counted;
-use crate::base::words::words;
+use crate::base::words::{Word, words};
 use crate::runs::budget::metric::Metric;
 use crate::runs::budget::quantity::Unit;
 use alloc::format;
@@ -243,7 +243,7 @@ fn share(before: f64, after: f64) -> Option<f64> {
 /// The unit of a metric by its first word.
 fn unit(metric: &str) -> Unit {
     let word = metric.split(' ').next().unwrap_or("");
-    Metric::ALL.into_iter().find(|one| one.as_str() == word).map_or(Unit::Count, Metric::unit)
+    Metric::from_word(word).map_or(Unit::Count, Metric::unit)
 }
 
 /// A commit with the length that people use.

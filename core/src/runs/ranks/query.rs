@@ -31,7 +31,7 @@ pub const RANKS: Query =
         .inputs(&[Input::KernelRules])
         .variants(VARIANTS);
 
-/// Answers about the run of which the trace is the only one.
+/// Answers for a trace alone: a run of one rank.
 fn of_one(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
     let run = Run::new(vec![Summary::of(trace, request.name)], Vec::new());
     match run.notes().first() {

@@ -4,11 +4,13 @@ use crate::analysis::device::idle::Cause;
 use crate::analysis::overview::fitness::Verdict;
 use crate::analysis::query::question::Question;
 use crate::base::varints::{Reader, Writer};
+use crate::base::words::Word;
 use crate::runs::ranks::calls::{Call, Group};
 use crate::runs::ranks::operation::Operation;
 use crate::runs::ranks::phases::Times;
 use crate::runs::ranks::sketch::Sketch;
 use crate::runs::ranks::summary::{DeviceSum, Fitness, MemoryPeak, Named, StepTimes, Summary};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The tags of sections. A new field gets a new section, so that older files stay readable.
@@ -89,7 +91,7 @@ pub(super) fn decode(entry: &[u8]) -> Option<Summary> {
             tag::DEVICES => summary.devices = r.list(read_device)?,
             tag::IDLE => {
                 let idle = r.list(|r| Some((r.text()?, r.signed()?)))?;
-                let known = |(word, ns)| Some((Cause::ALL.into_iter().find(|c| c.as_str() == word)?, ns));
+                let known = |(word, ns): (String, i64)| Some((Cause::from_word(&word)?, ns));
                 summary.idle = idle.into_iter().filter_map(known).collect();
             }
             tag::MEMORY => {
@@ -197,12 +199,10 @@ fn read_device(r: &mut Reader<'_>) -> Option<DeviceSum> {
     })
 }
 
-fn fitness(
-    (question, verdict, because): (alloc::string::String, alloc::string::String, alloc::string::String),
-) -> Option<Fitness> {
+fn fitness((question, verdict, because): (String, String, String)) -> Option<Fitness> {
     Some(Fitness {
-        question: Question::ALL.into_iter().find(|one| one.as_str() == question)?,
-        verdict: Verdict::ALL.into_iter().find(|one| one.as_str() == verdict)?,
+        question: Question::from_word(&question)?,
+        verdict: Verdict::from_word(&verdict)?,
         because,
     })
 }
