@@ -6,7 +6,7 @@ use kinetoscope_core::analysis::query::value::ValueKind;
 use kinetoscope_core::analysis::timeline::spans::Relation;
 use kinetoscope_core::base::diagnostics::{Code, Severity};
 use kinetoscope_core::base::error::ErrorCode;
-use kinetoscope_core::base::rows::{CellType, Column, Record, Shape, Variant};
+use kinetoscope_core::base::rows::{CellType, Column, Kinds, Record, Shape};
 use kinetoscope_core::base::words::Vocabulary;
 use kinetoscope_core::outline;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, QUERIES, Query};
@@ -22,6 +22,9 @@ export type StackGroup = `stack:${number}`;
 /** A Unix time in ns as text, for `BigInt`: a number would lose digits, and JSON has no `BigInt`. */
 export type UnixNs = `${bigint}`;
 ";
+
+/// The maximum width of a line of words.
+const WIDTH: usize = 100;
 
 const COLUMNS_HEAD: &str = "// Written by `BLESS=1 cargo test -p kinetoscope-tests --test engine typescript` from the engine's list of queries.
 
@@ -51,8 +54,11 @@ export interface Column<Key extends string = string> {
   readonly about: string;
 }
 
+/** The keys of rows; of rows of several kinds, those of all kinds. */
+type KeyOf<Row> = Row extends unknown ? keyof Row & string : never;
+
 /** The columns of every analysis, in their order. */
-export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<keyof Queries[V][\"row\"] & string>[] } = {
+export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<KeyOf<Queries[V][\"row\"]>>[] } = {
 ";
 
 /// Returns the text of `wasm/js/src/generated/queries.ts`.
@@ -62,15 +68,15 @@ pub fn queries_ts() -> String {
         vocabulary_type(&mut out, vocabulary);
     }
     for record in records() {
-        interface(&mut out, record.name, record.members, |column| member_type(column, None));
+        interface(&mut out, record.name, record.members, None);
     }
     row(&mut out, "The numbers of a trace that is still being read.", "PreviewSummary", preview::COLUMNS);
     row(&mut out, "A limit that was checked.", "BudgetRow", budget::COLUMNS);
-    row(
+    rows_of_kinds(
         &mut out,
-        "A change of a metric, or a metric over all runs of a history.",
-        "TrendRow",
-        trend::COLUMNS,
+        "A change of a metric, or a metric over all runs of a history",
+        "Trend",
+        &trend::KINDS,
     );
     row(&mut out, "A run of a history.", "TrendRun", trend::RUN_COLUMNS);
     row(&mut out, "The total of some events of a trace.", "OutlineRow", outline::COLUMNS);
@@ -102,17 +108,17 @@ pub fn columns_ts() -> String {
     let mut out = COLUMNS_HEAD.to_owned();
     for query in QUERIES {
         let _ = writeln!(out, "  {}: [", key(query.name));
-        columns(&mut out, "    ", query.columns);
+        columns(&mut out, "    ", &query.columns());
         out.push_str("  ],\n");
     }
     out.push_str("};\n\n/** The columns of `diff`, in their order. */\n");
-    out.push_str("export const DIFF_COLUMNS: readonly Column<keyof DiffRow & string>[] = [\n");
-    columns(&mut out, "  ", COMPARISONS[0].columns);
+    out.push_str("export const DIFF_COLUMNS: readonly Column<KeyOf<DiffRow>>[] = [\n");
+    columns(&mut out, "  ", &COMPARISONS[0].columns());
     out.push_str("];\n\n/** The columns of `trend`, in their order. */\n");
-    out.push_str("export const TREND_COLUMNS: readonly Column<keyof TrendRow & string>[] = [\n");
-    columns(&mut out, "  ", trend::COLUMNS);
+    out.push_str("export const TREND_COLUMNS: readonly Column<KeyOf<TrendRow>>[] = [\n");
+    columns(&mut out, "  ", &trend::KINDS.columns());
     out.push_str("];\n\n/** The columns of an outline, in their order. */\n");
-    out.push_str("export const OUTLINE_COLUMNS: readonly Column<keyof OutlineRow & string>[] = [\n");
+    out.push_str("export const OUTLINE_COLUMNS: readonly Column<KeyOf<OutlineRow>>[] = [\n");
     columns(&mut out, "  ", outline::COLUMNS);
     out.push_str("];\n\nexport * from \"./tables.js\";\n");
     out
@@ -129,15 +135,14 @@ fn columns(out: &mut String, indent: &str, columns: &[Column]) {
 }
 
 /// Returns the columns of every answer.
-fn all_columns() -> impl Iterator<Item = &'static Column> {
+fn all_columns() -> impl Iterator<Item = Column> {
     let queries = QUERIES.iter().chain(COMPARISONS);
+    let others =
+        preview::COLUMNS.iter().chain(budget::COLUMNS).chain(outline::COLUMNS).chain(outline::TRACK_COLUMNS);
     queries
-        .flat_map(|query| query.columns)
-        .chain(preview::COLUMNS)
-        .chain(budget::COLUMNS)
-        .chain(trend::COLUMNS)
-        .chain(outline::COLUMNS)
-        .chain(outline::TRACK_COLUMNS)
+        .flat_map(|query| query.columns().into_owned())
+        .chain(trend::KINDS.columns())
+        .chain(others.copied())
 }
 
 /// Returns the objects in the cells of every answer, each before the objects that it contains.
@@ -151,14 +156,14 @@ fn records() -> Vec<&'static Record> {
         }
     }
     let mut found = Vec::new();
-    all_columns().for_each(|column| add(&mut found, column));
+    all_columns().for_each(|column| add(&mut found, &column));
     found
 }
 
 /// Returns the closed vocabularies of every answer, and those that the package uses elsewhere.
 fn vocabularies() -> Vec<Vocabulary> {
     let mut found = vec![ErrorCode::VOCABULARY, Code::VOCABULARY, Severity::VOCABULARY, Relation::VOCABULARY];
-    let members = records().into_iter().flat_map(|record| record.members);
+    let members = records().into_iter().flat_map(|record| record.members).copied();
     for column in all_columns().chain(members) {
         if let CellType::Word(vocabulary) = column.kind
             && !found.contains(vocabulary)
@@ -170,11 +175,19 @@ fn vocabularies() -> Vec<Vocabulary> {
 }
 
 fn vocabulary_type(out: &mut String, Vocabulary { name, words }: Vocabulary) {
-    let _ = writeln!(out, "\nexport type {name} =");
-    for (at, word) in words.iter().enumerate() {
-        let end = if at + 1 == words.len() { ";" } else { "" };
-        let _ = writeln!(out, "  | \"{word}\"{end}");
+    let _ = write!(out, "\nexport type {name} =");
+    let mut width = WIDTH;
+    for word in words {
+        let separator = if width + word.len() + 5 > WIDTH {
+            width = 0;
+            "\n  | "
+        } else {
+            " | "
+        };
+        let _ = write!(out, "{separator}\"{word}\"");
+        width += word.len() + 5;
     }
+    out.push_str(";\n");
 }
 
 fn kind_name(kind: CellType) -> &'static str {
@@ -278,8 +291,8 @@ fn shape_type(shape: Shape) -> String {
     }
 }
 
-/// Returns the type of a column's values, in the rows of one variant or of all kinds.
-fn member_type(column: &Column, variant: Option<&Variant>) -> String {
+/// Returns the type of a column's values.
+fn member_type(column: &Column) -> String {
     let plain = match column.kind {
         CellType::Ns
         | CellType::Bytes
@@ -295,23 +308,21 @@ fn member_type(column: &Column, variant: Option<&Variant>) -> String {
         CellType::Json(shape) => shape_type(shape),
         CellType::Any => "unknown".to_owned(),
     };
-    match variant {
-        Some(variant) if column.key == "kind" => words(variant.kinds),
-        Some(variant) if variant.filled.contains(&column.key) => plain,
-        Some(variant) if column.optional && !variant.nullable.contains(&column.key) => "null".to_owned(),
-        _ if column.optional => format!("{plain} | null"),
-        _ => plain,
-    }
+    if column.optional { format!("{plain} | null") } else { plain }
 }
 
-fn interface(out: &mut String, name: &str, columns: &[Column], type_of: impl Fn(&Column) -> String) {
+/// Writes the type of an object with these members, and of rows with the words of their kind.
+fn interface(out: &mut String, name: &str, columns: &[Column], kinds: Option<&[&str]>) {
     if !out.ends_with("*/\n") {
         out.push('\n');
     }
     let _ = writeln!(out, "export interface {name} {{");
+    if let Some(kinds) = kinds {
+        let _ = writeln!(out, "  kind: {};", words(kinds));
+    }
     for column in columns {
         doc(out, "  ", column.about);
-        let _ = writeln!(out, "  {}: {};", column.key, type_of(column));
+        let _ = writeln!(out, "  {}: {};", column.key, member_type(column));
     }
     out.push_str("}\n");
 }
@@ -319,25 +330,28 @@ fn interface(out: &mut String, name: &str, columns: &[Column], type_of: impl Fn(
 fn row(out: &mut String, about: &str, name: &str, columns: &[Column]) {
     out.push('\n');
     doc(out, "", about);
-    interface(out, name, columns, |column| member_type(column, None));
+    interface(out, name, columns, None);
 }
 
 /// Writes the rows of a query: one type, or one for each kind and their union.
 fn rows(out: &mut String, query: &Query) {
     let name = pascal_case(method_name(query.name));
     let about = format!("A row of `{}`", query.name);
-    if query.variants.is_empty() {
-        return row(out, &about, &format!("{name}Row"), query.columns);
+    match query.kinds {
+        Some(kinds) => rows_of_kinds(out, &about, &name, kinds),
+        None => row(out, &about, &format!("{name}Row"), &query.columns()),
     }
-    for variant in query.variants {
+}
+
+fn rows_of_kinds(out: &mut String, about: &str, name: &str, kinds: &Kinds) {
+    for variant in kinds.variants {
         out.push('\n');
-        doc(out, "", &format!("{about} of the kind {}", variant.kinds.join(", ")));
-        let name = format!("{name}{}Row", variant.name);
-        interface(out, &name, query.columns, |column| member_type(column, Some(variant)));
+        doc(out, "", &format!("{about}; of the kind {}", variant.kinds.join(", ")));
+        interface(out, &format!("{name}{}Row", variant.name), variant.columns, Some(variant.kinds));
     }
     out.push('\n');
     doc(out, "", &format!("{about}; `kind` determines which columns it has"));
-    let names = query.variants.iter().map(|variant| format!("{name}{}Row", variant.name));
+    let names = kinds.variants.iter().map(|variant| format!("{name}{}Row", variant.name));
     let _ = writeln!(out, "export type {name}Row = {};", names.collect::<Vec<_>>().join(" | "));
 }
 

@@ -11,9 +11,10 @@ use self::question::Question;
 use crate::base::error::Error;
 use crate::base::join::Join;
 use crate::base::page::Page;
-use crate::base::rows::{Column, Rows, Variant};
+use crate::base::rows::{Column, Kinds, Rows};
 use crate::base::words::help;
 use crate::trace::Trace;
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 
@@ -150,10 +151,10 @@ pub struct Query {
     pub inputs: &'static [Input],
     /// Whether the answer is always exactly one row.
     pub is_one_row: bool,
-    /// The columns of the rows.
-    pub columns: &'static [Column],
-    /// The columns that each kind of row fills, if the kinds differ.
-    pub variants: &'static [Variant],
+    /// The kinds of rows, if they have different columns.
+    pub kinds: Option<&'static Kinds>,
+    /// The columns, if all rows have the same ones.
+    columns: &'static [Column],
     /// The kinds of question that it answers.
     pub(crate) questions: &'static [Question],
     /// Why an answer can have no rows, and what to record to get some.
@@ -180,12 +181,22 @@ impl Query {
             options: &[],
             inputs: &[],
             is_one_row: false,
+            kinds: None,
             columns,
-            variants: &[],
             questions: &[],
             hint: None,
             run,
         }
+    }
+
+    /// As [`Query::new`], with rows of several kinds.
+    pub(crate) const fn of_kinds(
+        name: &'static str,
+        about: &'static str,
+        kinds: &'static Kinds,
+        run: Run,
+    ) -> Query {
+        Query { kinds: Some(kinds), ..Query::new(name, about, &[], run) }
     }
 
     pub(crate) const fn examples(self, lines: &'static [&'static str]) -> Query {
@@ -204,11 +215,6 @@ impl Query {
         Query { is_one_row: true, ..self }
     }
 
-    /// The columns that each kind of row fills.
-    pub(crate) const fn variants(self, variants: &'static [Variant]) -> Query {
-        Query { variants, ..self }
-    }
-
     /// The kinds of question that it answers.
     pub(crate) const fn questions(self, questions: &'static [Question]) -> Query {
         Query { questions, ..self }
@@ -221,6 +227,11 @@ impl Query {
 }
 
 impl Query {
+    /// Returns the columns of all rows.
+    pub fn columns(&self) -> Cow<'static, [Column]> {
+        self.kinds.map_or(Cow::Borrowed(self.columns), |kinds| Cow::Owned(kinds.columns()))
+    }
+
     /// Runs the query on a trace.
     ///
     /// # Errors

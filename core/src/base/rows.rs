@@ -2,9 +2,13 @@
 
 mod cell;
 mod column;
+mod kinds;
 
 pub use cell::{Cell, json, quote};
-pub use column::{CellType, Column, Record, Shape, Variant};
+pub use column::{CellType, Column, Record, Shape};
+pub(crate) use column::{Cells, columns, record};
+pub(crate) use kinds::RowsOfKinds;
+pub use kinds::{Kinds, Variant};
 
 use crate::base::escape::{self, csv, csv_exact, markdown, whole_line};
 use alloc::borrow::{Cow, ToOwned};
@@ -40,7 +44,8 @@ impl Rows {
     }
 
     /// Appends a row.
-    pub fn push(&mut self, row: Vec<Cell>) {
+    pub fn push(&mut self, row: impl Into<Vec<Cell>>) {
+        let row = row.into();
         debug_assert_eq!(row.len(), self.columns.len());
         for (column, cell) in self.columns.iter().zip(&row) {
             debug_assert!(column.fits(cell), "{cell:?} does not fit {column:?}");
@@ -146,12 +151,13 @@ impl Rows {
         out
     }
 
-    /// Formats row `at` as a JSON object.
+    /// Formats row `at` as a JSON object, without the columns that its kind does not have.
     pub fn json_row(&self, at: usize) -> String {
         let members: Vec<String> = self
             .columns
             .iter()
             .zip(&self.rows[at])
+            .filter(|(_, cell)| **cell != Cell::Absent)
             .map(|(c, cell)| format!("{}:{}", quote(c.key), json(cell)))
             .collect();
         format!("{{{}}}", members.join(","))

@@ -4,7 +4,7 @@ use super::{Outline, Total};
 use crate::base::index::Keyed;
 use crate::base::names::NameId;
 use crate::base::order::{descending, sort_by_key};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::base::words::words;
 use alloc::format;
 use alloc::string::String;
@@ -27,18 +27,25 @@ words! {
     }
 }
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::word("kind", "Kind", &Kind::VOCABULARY, "What the row is about."),
-    Column::text("name", "Name", "The name of the events, or of the thread or stream."),
-    Column::text("category", "Category", "The category of the events; empty for all of a track."),
-    Column::int("events", "Events", "The number of objects of traceEvents."),
-    Column::int("spans", "Spans", "The number of complete events (`ph` is `X`)."),
-    Column::ns("sum_ns", "Sum", "The sum of the durations of complete events; nested events count each."),
-    Column::ns("longest_ns", "Longest", "The longest of these durations."),
-    Column::ns("start_ns", "Start", "The earliest start, after the start of the recording.").nullable(),
-    Column::ns("end_ns", "End", "The latest end, after the start of the recording.").nullable(),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS: fn row(kind: Kind, name: &str, category: &str, total: &Total, start: i64) {
+        let after = |ns: i64| ns.saturating_sub(start);
+    } [
+        Column::word("kind", "Kind", &Kind::VOCABULARY, "What the row is about.") => kind.as_str(),
+        Column::text("name", "Name", "The name of the events, or of the thread or stream.") => name,
+        Column::text("category", "Category", "The category of the events; empty for all of a track.") => category,
+        Column::int("events", "Events", "The number of objects of traceEvents.") => total.events as i64,
+        Column::int("spans", "Spans", "The number of complete events (`ph` is `X`).") => total.spans as i64,
+        Column::ns("sum_ns", "Sum", "The sum of the durations of complete events; nested events count each.") =>
+            total.sum_ns,
+        Column::ns("longest_ns", "Longest", "The longest of these durations.") => total.longest_ns,
+        Column::ns("start_ns", "Start", "The earliest start, after the start of the recording.").nullable() =>
+            total.time.map(|time| after(time.0)),
+        Column::ns("end_ns", "End", "The latest end, after the start of the recording.").nullable() =>
+            total.time.map(|time| after(time.1)),
+    ]
+}
 
 impl Outline {
     /// Returns the totals: of the trace, then of each category, track and name, the largest sums first, and at most `limit` of each
@@ -48,7 +55,7 @@ impl Outline {
         let start = self.start_ns();
         let mut add = |kind: Kind, entries: Vec<(String, String, Total)>| {
             for (name, category, total) in entries.into_iter().take(limit.unwrap_or(usize::MAX)) {
-                rows.push(row(kind, (name, category), &total, start));
+                rows.push(row(kind, &name, &category, &total, start));
             }
         };
         add(Kind::Trace, vec![(String::new(), String::new(), self.all)]);
@@ -94,19 +101,4 @@ impl Outline {
 fn sorted(mut entries: Vec<(String, String, Total)>) -> Vec<(String, String, Total)> {
     sort_by_key(&mut entries, |(_, _, total)| (descending(total.sum_ns), descending(total.events as i64)));
     entries
-}
-
-fn row(kind: Kind, (name, category): (String, String), total: &Total, start: i64) -> Vec<Cell> {
-    let after = |ns: i64| Cell::Ns(ns.saturating_sub(start));
-    vec![
-        kind.as_str().into(),
-        name.as_str().into(),
-        category.as_str().into(),
-        Cell::Int(total.events as i64),
-        Cell::Int(total.spans as i64),
-        Cell::Ns(total.sum_ns),
-        Cell::Ns(total.longest_ns),
-        total.time.map_or(Cell::Null, |time| after(time.0)),
-        total.time.map_or(Cell::Null, |time| after(time.1)),
-    ]
 }

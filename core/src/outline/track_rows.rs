@@ -3,48 +3,42 @@
 use super::Outline;
 use crate::analysis::timeline::lane_names::{LABEL, PROCESS, process_name, thread_name};
 use crate::analysis::timeline::tracks::TrackKind;
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::trace::table::tracks::{Track, plain};
 use alloc::string::String;
-use alloc::vec;
 
-/// The columns of [`Outline::track_rows`].
-pub const TRACK_COLUMNS: &[Column] = &[
-    Column::int("track", "#", "The number of the track, as `density` takes it."),
-    Column::word("kind", "Kind", &TrackKind::VOCABULARY, "host for a thread, device for a stream."),
-    Column::text("process", "Process", "The name of the process or device."),
-    Column::text("thread", "Thread", "The name of the thread or stream."),
-    Column::text("pid", "", "The pid in the file."),
-    Column::text("tid", "", "The tid in the file."),
-    Column::int("events", "Events", "The number of objects of traceEvents."),
-    Column::int("spans", "Spans", "The number of complete events and of begin events (`ph` is `X` or `B`)."),
-    Column::ns("start_ns", "Start", "The earliest start, after the start of the recording.").nullable(),
-    Column::ns("end_ns", "End", "The latest end, after the start of the recording.").nullable(),
-    Column::float("most_open", "Most open", "The largest mean number of events that last at the same time."),
-];
+columns! {
+    /// The columns of [`Outline::track_rows`].
+    pub const TRACK_COLUMNS: fn row(outline: &Outline, at: usize, start: i64) {
+        let (track, own) = (outline.tracks.all()[at], &outline.by_track[at]);
+        let kind = if track.on_device { TrackKind::Device } else { TrackKind::Host };
+        let after = |ns: i64| ns.saturating_sub(start);
+    } [
+        Column::int("track", "#", "The number of the track, as `density` takes it.") => at,
+        Column::word("kind", "Kind", &TrackKind::VOCABULARY, "host for a thread, device for a stream.") =>
+            kind.as_str(),
+        Column::text("process", "Process", "The name of the process or device.") => outline.process(track),
+        Column::text("thread", "Thread", "The name of the thread or stream.") => outline.thread(track),
+        Column::text("pid", "", "The pid in the file.") => plain(&outline.names, track.pid),
+        Column::text("tid", "", "The tid in the file.") => plain(&outline.names, track.tid),
+        Column::int("events", "Events", "The number of objects of traceEvents.") => own.total.events as i64,
+        Column::int("spans", "Spans", "The number of complete events and of begin events (`ph` is `X` or `B`).") =>
+            own.total.spans.saturating_add(own.begun) as i64,
+        Column::ns("start_ns", "Start", "The earliest start, after the start of the recording.").nullable() =>
+            own.total.time.map(|time| after(time.0)),
+        Column::ns("end_ns", "End", "The latest end, after the start of the recording.").nullable() =>
+            own.total.time.map(|time| after(time.1)),
+        Column::float("most_open", "Most open", "The largest mean number of events that last at the same time.") =>
+            own.density.most(),
+    ]
+}
 
 impl Outline {
     /// Returns every track, in the order of first appearance.
     pub fn track_rows(&self) -> Rows {
         let mut rows = Rows::new(TRACK_COLUMNS);
         let start = self.start_ns();
-        let after = |ns: i64| Cell::Ns(ns.saturating_sub(start));
-        for (at, (&track, own)) in self.tracks.all().iter().zip(&self.by_track).enumerate() {
-            let kind = if track.on_device { TrackKind::Device } else { TrackKind::Host };
-            rows.push(vec![
-                at.into(),
-                kind.as_str().into(),
-                self.process(track).into(),
-                self.thread(track).into(),
-                plain(&self.names, track.pid).into(),
-                plain(&self.names, track.tid).into(),
-                Cell::Int(own.total.events as i64),
-                Cell::Int(own.total.spans.saturating_add(own.begun) as i64),
-                own.total.time.map_or(Cell::Null, |time| after(time.0)),
-                own.total.time.map_or(Cell::Null, |time| after(time.1)),
-                Cell::Float(own.density.most()),
-            ]);
-        }
+        (0..self.by_track.len()).for_each(|at| rows.push(row(self, at, start)));
         rows
     }
 

@@ -21,7 +21,6 @@
 
 mod align;
 mod change;
-pub(crate) mod columns;
 mod hardware;
 pub(crate) mod kinds;
 mod lines;

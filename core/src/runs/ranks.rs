@@ -22,7 +22,6 @@ mod assembly;
 mod bandwidth;
 pub(crate) mod calls;
 mod clocks;
-pub(crate) mod columns;
 mod evidence;
 pub mod file;
 pub(crate) mod findings;

@@ -15,7 +15,7 @@ pub(crate) use input::{read, read_text};
 use kinetoscope_core::analysis::query::options::{Opt, Options};
 use kinetoscope_core::analysis::query::value::OptionValue;
 use kinetoscope_core::analysis::query::value::ValueKind;
-use kinetoscope_core::base::rows::Column;
+use kinetoscope_core::base::rows::{Column, Variant};
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, ExportKind, Input, QUERIES, Query};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -152,16 +152,26 @@ fn query_command(query: &Query) -> Command {
     let examples = examples(query.name, query.examples);
     let command = Command::new(query.name)
         .about(query.about)
-        .after_long_help(format!("{}{examples}", columns(query.columns)))
+        .after_long_help(format!("{}{examples}", columns_of(query)))
         .after_help(examples)
         .args(query.options.iter().map(option_arg));
     let command = answer_args(command.next_help_heading("Output"), Some(query));
     if query.name == "check" { compare::with_budgets(command) } else { command }
 }
 
+/// The columns of a query; of rows of several kinds, those of each kind.
+fn columns_of(query: &Query) -> String {
+    let Some(kinds) = query.kinds else { return columns("Columns", &query.columns()) };
+    let of_kind = |variant: &Variant| {
+        columns(&format!("Columns of rows of the kind {}", variant.kinds.join(", ")), variant.columns)
+    };
+    let first = columns("The first column of every row", &[kinds.column]);
+    first + &kinds.variants.iter().map(of_kind).collect::<String>()
+}
+
 /// Columns with their JSON keys.
-fn columns(columns: &[Column]) -> String {
-    let mut out = "Columns, by their keys in JSON and CSV:\n".to_owned();
+fn columns(title: &str, columns: &[Column]) -> String {
+    let mut out = format!("{title}, by their keys in JSON and CSV:\n");
     let longest = columns.iter().map(|column| column.key.len()).max().unwrap_or(0);
     for column in columns {
         let _ = writeln!(out, "  {:<longest$}  {}", column.key, column.about);

@@ -1,7 +1,7 @@
 //! Memory: PyTorch's timelines, snapshots of the CUDA allocator, and the query `memory`.
 
 use kinetoscope_core::analysis::device::memory::Memory;
-use kinetoscope_core::analysis::device::memory_rows::{COLUMNS, memory_rows};
+use kinetoscope_core::analysis::device::memory_rows::{KINDS, memory_rows};
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::rows::{Cell, Rows};
@@ -95,7 +95,7 @@ fn lines<'a>(rows: &'a Rows, kind: &str) -> Vec<&'a Vec<Cell>> {
 }
 
 fn cell<'a>(row: &'a [Cell], key: &str) -> &'a Cell {
-    &row[COLUMNS.iter().position(|c| c.key == key).expect("a column")]
+    &row[KINDS.columns().iter().position(|c| c.key == key).expect("a column")]
 }
 
 #[test]

@@ -4,8 +4,8 @@
 use kinetoscope_core::analysis::overview::preview::Preview;
 use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::base::error::Error;
-use kinetoscope_core::base::rows::{Cell, Rows, Variant};
-use kinetoscope_core::queries::{QUERIES, Request, query};
+use kinetoscope_core::base::rows::{Cell, Column, Kinds, Rows};
+use kinetoscope_core::queries::{COMPARISONS, QUERIES, Request, query};
 use kinetoscope_core::runs::ranks::run::Run;
 use kinetoscope_core::runs::ranks::summary::Summary;
 use kinetoscope_core::trace::Trace;
@@ -50,19 +50,31 @@ fn traces(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Checks that each row has the columns of its kind.
-fn check_variants(rows: &Rows, variants: &[Variant], kinds: &mut BTreeSet<String>, what: &str) {
-    let kind_at = rows.columns.iter().position(|column| column.key == "kind").expect("a kind");
+/// Checks that each row has the columns of its kind, and no other ones.
+fn check_kinds(rows: &Rows, kinds: &Kinds, found: &mut BTreeSet<String>, what: &str) {
     for row in &rows.rows {
-        let Cell::Text(kind) = &row[kind_at] else { panic!("{what}: {row:?}") };
-        let found = variants.iter().find(|variant| variant.kinds.contains(&kind.as_str()));
-        let variant = found.unwrap_or_else(|| panic!("{what}: no variant {kind}"));
-        kinds.insert(kind.clone());
-        for (column, cell) in rows.columns.iter().zip(row).filter(|(column, _)| column.optional) {
-            let is_null = *cell == Cell::Null;
-            let filled = variant.filled.contains(&column.key);
-            let nullable = variant.nullable.contains(&column.key);
-            assert!(nullable || is_null != filled, "{what}: {kind}: {} is {cell:?}", column.key);
+        let Cell::Text(kind) = &row[0] else { panic!("{what}: {row:?}") };
+        let variant = kinds.variants.iter().find(|variant| variant.kinds.contains(&kind.as_str()));
+        let variant = variant.unwrap_or_else(|| panic!("{what}: no variant {kind}"));
+        found.insert(kind.clone());
+        for (column, cell) in rows.columns.iter().zip(row).skip(1) {
+            let own = variant.columns.iter().find(|own| own.key == column.key);
+            assert_eq!(own.is_none(), *cell == Cell::Absent, "{what}: {kind}: {} is {cell:?}", column.key);
+            assert!(own.is_none_or(|own| own.fits(cell)), "{what}: {kind}: {} is {cell:?}", column.key);
+        }
+    }
+}
+
+/// Columns with one key are one column: only whether they can be null differs.
+#[test]
+fn a_key_has_one_meaning_in_all_kinds() {
+    for query in QUERIES.iter().chain(COMPARISONS) {
+        let all = query.columns();
+        for variant in query.kinds.iter().flat_map(|kinds| kinds.variants) {
+            for column in variant.columns {
+                let known = all.iter().find(|known| known.key == column.key).expect("a column of all kinds");
+                assert_eq!(Column { optional: known.optional, ..*column }, *known, "{}", query.name);
+            }
         }
     }
 }
@@ -90,9 +102,9 @@ fn answers_conform_to_their_types() {
                 rows => rows.expect(&what),
             };
             check_cells(&rows, &what);
-            assert!(rows.columns == query.columns, "{what}");
-            if !query.variants.is_empty() {
-                check_variants(&rows, query.variants, &mut kinds, &what);
+            assert!(rows.columns == *query.columns(), "{what}");
+            if let Some(known) = query.kinds {
+                check_kinds(&rows, known, &mut kinds, &what);
             }
         }
     }
@@ -101,11 +113,12 @@ fn answers_conform_to_their_types() {
     for run in runs_of_several_ranks() {
         let rows = run.answer(Request::new(&Options::default())).expect("an answer").rows;
         check_cells(&rows, "a run");
-        check_variants(&rows, ranks.variants, &mut kinds, "a run");
+        check_kinds(&rows, ranks.kinds.expect("kinds"), &mut kinds, "a run");
     }
     let expected: BTreeSet<String> = QUERIES
         .iter()
-        .flat_map(|query| query.variants)
+        .filter_map(|query| query.kinds)
+        .flat_map(|kinds| kinds.variants)
         .flat_map(|variant| variant.kinds)
         .map(|&kind| kind.to_owned())
         .collect();

@@ -4,58 +4,29 @@
 use super::memory::{Device, Memory, MemoryDevice, Record};
 use super::owners::{BEFORE, OUTSIDE, Owners};
 use super::ranges::step_ranges;
-use super::segments::device_segments;
+use super::segments::{DeviceSegments, device_segments};
 use crate::analysis::query::Query;
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
-use crate::base::rows::{Cell, Column, Rows, Shape, Variant};
+use crate::base::rows::{Column, Kinds, Rows, RowsOfKinds, Shape, Variant, columns};
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use crate::trace::table::layout::Key;
-use alloc::vec;
 use alloc::vec::Vec;
+use serde_json::Value;
 
 /// The query `memory`.
-pub const MEMORY: Query = Query::new(
+pub const MEMORY: Query = Query::of_kinds(
     "memory",
     "Memory by device: peaks, their owners, steps, unreleased memory",
-    COLUMNS,
+    &KINDS,
     |trace, request| Ok(request.limited(memory_rows(trace))),
 )
 .examples(&["run.json", "snapshot.pickle --format json"])
 .options::<ListOptions>()
-.variants(VARIANTS)
 .questions(&[Question::Memory])
 .hint("this trace has no memory events; record with profile_memory=True, or take a memory snapshot");
-
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::word(
-        "kind",
-        "Kind",
-        &MemoryKind::VOCABULARY,
-        "device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; \
-         out_of_memory; segments.",
-    ),
-    Column::text("device", "Device", "CPU, CUDA 0, …."),
-    Column::text("name", "Name", "The operator or function that allocated, or the step.").nullable(),
-    Column::int("count", "Count", "The number of allocations, failures or segments."),
-    Column::bytes("allocated_bytes", "Allocated", "Sum of the allocations of the row."),
-    Column::bytes("freed_bytes", "Freed", "Sum of the releases of the row.").nullable(),
-    Column::bytes("peak_bytes", "Peak", "The maximum of allocated memory.").nullable(),
-    Column::bytes("reserved_bytes", "Reserved", "The maximum that the allocator had reserved.").nullable(),
-    Column::bytes("growth_bytes", "Growth", "Allocated memory at the end minus that at the start.")
-        .nullable(),
-    Column::share(
-        "share",
-        "Share",
-        "The share of the peak; for segments, the share of reserved memory in use.",
-    )
-    .nullable(),
-    Column::ns("at_ns", "At", "The time of the peak, or of the row's first event.").nullable(),
-    Column::json("stack", "", Shape::Texts, "The stack of the first allocation, innermost frame first."),
-];
 
 words! {
     "MemoryKind"
@@ -77,66 +48,43 @@ words! {
     }
 }
 
-/// The columns that each kind of row fills.
-pub const VARIANTS: &[Variant] = &[
-    Variant {
-        name: "Device",
-        kinds: &["device"],
-        filled: &["freed_bytes", "peak_bytes", "growth_bytes", "at_ns"],
-        nullable: &["reserved_bytes"],
-    },
-    Variant { name: "AtPeak", kinds: &["at_peak"], filled: &["name", "share"], nullable: &["at_ns"] },
-    Variant {
-        name: "Step",
-        kinds: &["step"],
-        filled: &["name", "freed_bytes", "growth_bytes", "at_ns"],
-        nullable: &["peak_bytes"],
-    },
-    Variant { name: "Kept", kinds: &["kept"], filled: &["name", "at_ns"], nullable: &[] },
-    Variant { name: "OutOfMemory", kinds: &["out_of_memory"], filled: &["at_ns"], nullable: &[] },
-    Variant {
-        name: "Segments",
-        kinds: &["segments"],
-        filled: &["name", "reserved_bytes"],
-        nullable: &["share"],
-    },
-];
+/// The kinds of rows.
+pub const KINDS: Kinds = Kinds {
+    column: Column::word(
+        "kind",
+        "Kind",
+        &MemoryKind::VOCABULARY,
+        "device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; \
+         out_of_memory; segments.",
+    ),
+    variants: &[
+        Variant { name: "Device", kinds: &[MemoryKind::Device.as_str()], columns: DEVICES },
+        Variant { name: "AtPeak", kinds: &[MemoryKind::AtPeak.as_str()], columns: AT_PEAK },
+        Variant { name: "Step", kinds: &[MemoryKind::Step.as_str()], columns: STEPS },
+        Variant { name: "Kept", kinds: &[MemoryKind::Kept.as_str()], columns: KEPT },
+        Variant { name: "OutOfMemory", kinds: &[MemoryKind::OutOfMemory.as_str()], columns: FAILURES },
+        Variant { name: "Segments", kinds: &[MemoryKind::Segments.as_str()], columns: SEGMENTS },
+    ],
+};
 
-/// The cells of one row.
-#[derive(Default)]
-struct Line<'a> {
-    device: &'a str,
-    name: Option<&'a str>,
-    count: usize,
-    allocated: i64,
-    freed: Option<i64>,
-    peak: Option<i64>,
-    reserved: Option<i64>,
-    growth: Option<i64>,
-    share: Option<f64>,
-    at: Option<i64>,
-    stack: Vec<&'a str>,
-}
-
-impl Line<'_> {
-    fn push(self, kind: MemoryKind, rows: &mut Rows) {
-        let bytes = |value: Option<i64>| value.map_or(Cell::Null, Cell::Bytes);
-        rows.push(vec![
-            kind.as_str().into(),
-            self.device.into(),
-            self.name.into(),
-            self.count.into(),
-            Cell::Bytes(self.allocated),
-            bytes(self.freed),
-            bytes(self.peak),
-            bytes(self.reserved),
-            bytes(self.growth),
-            self.share.map_or(Cell::Null, Cell::Share),
-            self.at.map_or(Cell::Null, Cell::Ns),
-            Cell::Json(self.stack.into_iter().map(serde_json::Value::from).collect()),
-        ]);
-    }
-}
+const DEVICE: Column = Column::text("device", "Device", "CPU, CUDA 0, ….");
+const NAME: Column = Column::text("name", "Name", "The operator or function that allocated, or the step.");
+const COUNT: Column = Column::int("count", "Count", "The number of allocations, failures or segments.");
+const ALLOCATED: Column = Column::bytes("allocated_bytes", "Allocated", "Sum of the allocations of the row.");
+const FREED: Column = Column::bytes("freed_bytes", "Freed", "Sum of the releases of the row.");
+const PEAK: Column = Column::bytes("peak_bytes", "Peak", "The maximum of allocated memory.");
+const RESERVED: Column =
+    Column::bytes("reserved_bytes", "Reserved", "The maximum that the allocator had reserved.");
+const GROWTH: Column =
+    Column::bytes("growth_bytes", "Growth", "Allocated memory at the end minus that at the start.");
+const SHARE: Column = Column::share(
+    "share",
+    "Share",
+    "The share of the peak; for segments, the share of reserved memory in use.",
+);
+const AT: Column = Column::ns("at_ns", "At", "The time of the peak, or of the row's first event.");
+const STACK: Column =
+    Column::json("stack", "", Shape::Texts, "The stack of the first allocation, innermost frame first.");
 
 fn sum(bytes: impl IntoIterator<Item = i64>) -> i64 {
     bytes.into_iter().fold(0, i64::saturating_add)
@@ -147,135 +95,163 @@ const OWNERS: usize = 20;
 
 /// Returns the rows; none for a trace without memory events.
 pub fn memory_rows(trace: &Trace) -> Rows {
-    let mut rows = Rows::new(COLUMNS);
+    let mut rows = RowsOfKinds::new(&KINDS);
     let memory = Memory::new(trace);
-    devices(&mut rows, trace, &memory);
-    if !memory.records.is_empty() {
-        let owners = Owners::new(trace);
-        // Without addresses, releases cannot be paired with allocations.
-        let has_addresses = trace.table.layouts.all().iter().any(|l| l.find(Key::Addr).is_some());
-        let peaks = memory.devices.iter().zip(memory.at_peaks());
-        for (device, live) in peaks.filter(|(device, _)| device.allocations > 0 && has_addresses) {
-            let held: Vec<Row> = live.iter().map(|record| record.row).collect();
-            let before = device.peak.saturating_sub(sum(live.iter().map(|record| record.bytes)));
-            if before > 0 {
-                let share = Some(before as f64 / device.peak.max(1) as f64);
-                let name = Some(BEFORE);
-                Line { device: &device.name, name, allocated: before, share, ..Line::default() }
-                    .push(MemoryKind::AtPeak, &mut rows);
-            }
-            by_owner(&mut rows, (MemoryKind::AtPeak, &device.name), &owners, &held, Some(device.peak));
-        }
-        let of_devices = memory.of_devices();
-        steps(&mut rows, trace, &memory.devices, &of_devices);
-        for (device, records) in memory.devices.iter().zip(&of_devices).filter(|_| has_addresses) {
-            let kept = records.iter().filter(|record| record.bytes > 0 && record.freed.is_none());
-            let kept: Vec<Row> = kept.map(|record| record.row).collect();
-            by_owner(&mut rows, (MemoryKind::Kept, &device.name), &owners, &kept, None);
-        }
+    for one in &memory.devices {
+        rows.push(MemoryKind::Device.as_str(), device(trace, &memory, one));
     }
-    failures(&mut rows, trace, &memory);
-    segments(&mut rows, trace);
-    rows
+    if !memory.records.is_empty() {
+        by_owner_and_step(&mut rows, trace, &memory);
+    }
+    for &row in &memory.failures {
+        rows.push(MemoryKind::OutOfMemory.as_str(), failure(trace, row));
+    }
+    for one in device_segments(trace) {
+        rows.push(MemoryKind::Segments.as_str(), segments(&one));
+    }
+    rows.finish()
 }
 
-fn devices(rows: &mut Rows, trace: &Trace, memory: &Memory) {
-    for device in &memory.devices {
-        let at = memory.records[device.peak_at].ts.saturating_sub(trace.start_ns);
-        Line {
-            device: &device.name,
-            count: device.allocations,
-            allocated: device.allocated,
-            freed: Some(device.freed),
-            peak: Some(device.peak),
-            reserved: device.reserved,
-            growth: Some(device.after.saturating_sub(device.before)),
-            at: Some(at),
-            ..Line::default()
+fn by_owner_and_step(rows: &mut RowsOfKinds, trace: &Trace, memory: &Memory) {
+    let owners = Owners::new(trace);
+    // Without addresses, releases cannot be paired with allocations.
+    let has_addresses = trace.table.layouts.all().iter().any(|l| l.find(Key::Addr).is_some());
+    let peaks = memory.devices.iter().zip(memory.at_peaks());
+    for (device, live) in peaks.filter(|(device, _)| device.allocations > 0 && has_addresses) {
+        let before = device.peak.saturating_sub(sum(live.iter().map(|record| record.bytes)));
+        if before > 0 {
+            rows.push(MemoryKind::AtPeak.as_str(), at_peak(device, trace, &Owned::before(before)));
         }
-        .push(MemoryKind::Device, rows);
+        let held: Vec<Row> = live.iter().map(|record| record.row).collect();
+        for one in by_owner(&owners, &held) {
+            rows.push(MemoryKind::AtPeak.as_str(), at_peak(device, trace, &one));
+        }
+    }
+    let of_devices = memory.of_devices();
+    for (row, _) in step_ranges(&trace.table) {
+        for (device, records) in memory.devices.iter().zip(&of_devices) {
+            rows.push(MemoryKind::Step.as_str(), step(trace, row, device, records));
+        }
+    }
+    for (device, records) in memory.devices.iter().zip(&of_devices).filter(|_| has_addresses) {
+        let unreleased = records.iter().filter(|record| record.bytes > 0 && record.freed.is_none());
+        let unreleased: Vec<Row> = unreleased.map(|record| record.row).collect();
+        for one in by_owner(&owners, &unreleased) {
+            rows.push(MemoryKind::Kept.as_str(), kept(device, trace, &one));
+        }
+    }
+}
+
+/// The allocations of an owner.
+struct Owned<'a> {
+    name: &'a str,
+    count: usize,
+    bytes: i64,
+    /// The first of them; `None` if they are before the recording.
+    first: Option<Row>,
+    stack: Vec<&'a str>,
+}
+
+impl Owned<'_> {
+    /// What was allocated before the recording.
+    fn before(bytes: i64) -> Owned<'static> {
+        Owned { name: BEFORE, count: 0, bytes, first: None, stack: Vec::new() }
+    }
+
+    fn at_ns(&self, trace: &Trace) -> Option<i64> {
+        self.first.map(|first| trace.table.ts(first).saturating_sub(trace.start_ns))
+    }
+
+    fn stack(&self) -> Value {
+        self.stack.as_slice().into()
     }
 }
 
 /// Adds up allocations by owner, the largest sum first.
-fn by_owner(
-    rows: &mut Rows,
-    (kind, device): (MemoryKind, &str),
-    owners: &Owners<'_>,
-    allocations: &[Row],
-    peak: Option<i64>,
-) {
-    let table = &owners.trace.table;
-    let sums = owners.sums(allocations);
-    for &(bytes, count, first) in sums.iter().take(OWNERS) {
-        Line {
-            device,
-            name: Some(owners.name(first).unwrap_or(OUTSIDE)),
-            count,
-            allocated: bytes,
-            share: peak.map(|peak| bytes as f64 / peak.max(1) as f64),
-            at: Some(table.ts(first).saturating_sub(owners.trace.start_ns)),
-            stack: owners.frames(first).collect(),
-            ..Line::default()
-        }
-        .push(kind, rows);
-    }
+fn by_owner<'t>(owners: &Owners<'t>, allocations: &[Row]) -> Vec<Owned<'t>> {
+    let sums = owners.sums(allocations).into_iter().take(OWNERS);
+    let owned = sums.map(|(bytes, count, first)| Owned {
+        name: owners.name(first).unwrap_or(OUTSIDE),
+        count,
+        bytes,
+        first: Some(first),
+        stack: owners.frames(first).collect(),
+    });
+    owned.collect()
 }
 
-/// Adds what each profiler step allocated and released.
-fn steps(rows: &mut Rows, trace: &Trace, devices: &[Device], of_devices: &[Vec<&Record>]) {
-    let table = &trace.table;
-    for (row, _) in step_ranges(table) {
-        let (start, end) = (table.ts(row), table.end(row));
-        for (device, all) in devices.iter().zip(of_devices) {
-            let from = all.partition_point(|r| r.ts < start);
-            let records = || all[from..].iter().take_while(|r| r.ts <= end);
-            let allocated = || records().filter(|r| r.bytes > 0);
-            let gained = sum(allocated().map(|r| r.bytes));
-            let freed = sum(records().filter(|r| r.bytes < 0).map(|r| -r.bytes));
-            Line {
-                device: &device.name,
-                name: Some(table.name(row)),
-                count: allocated().count(),
-                allocated: gained,
-                freed: Some(freed),
-                peak: records().map(|r| r.total).max(),
-                growth: Some(gained - freed),
-                at: Some(start.saturating_sub(trace.start_ns)),
-                ..Line::default()
-            }
-            .push(MemoryKind::Step, rows);
-        }
-    }
+columns! {
+    const DEVICES: fn device(trace: &Trace, memory: &Memory, device: &Device) [
+        DEVICE => device.name.as_str(),
+        COUNT => device.allocations,
+        ALLOCATED => device.allocated,
+        FREED => device.freed,
+        PEAK => device.peak,
+        RESERVED.nullable() => device.reserved,
+        GROWTH => device.after.saturating_sub(device.before),
+        AT => memory.records[device.peak_at].ts.saturating_sub(trace.start_ns),
+    ]
 }
 
-fn failures(rows: &mut Rows, trace: &Trace, memory: &Memory) {
-    let table = &trace.table;
-    for &row in &memory.failures {
-        let device = MemoryDevice::of(table, row).name();
-        Line {
-            device: &device,
-            count: 1,
-            allocated: table.bytes(row, Key::Bytes).max(0),
-            at: Some(table.ts(row).saturating_sub(trace.start_ns)),
-            ..Line::default()
-        }
-        .push(MemoryKind::OutOfMemory, rows);
-    }
+columns! {
+    const AT_PEAK: fn at_peak(device: &Device, trace: &Trace, owned: &Owned<'_>) [
+        DEVICE => device.name.as_str(),
+        NAME => owned.name,
+        COUNT => owned.count,
+        ALLOCATED => owned.bytes,
+        SHARE => owned.bytes as f64 / device.peak.max(1) as f64,
+        AT.nullable() => owned.at_ns(trace),
+        STACK => owned.stack(),
+    ]
 }
 
-/// Adds the segments of a snapshot: reserved and allocated bytes, and the share in use.
-fn segments(rows: &mut Rows, trace: &Trace) {
-    for one in device_segments(trace) {
-        Line {
-            device: &one.device,
-            name: Some("(at the end)"),
-            count: one.segments,
-            allocated: one.allocated,
-            reserved: Some(one.reserved),
-            share: one.share(),
-            ..Line::default()
-        }
-        .push(MemoryKind::Segments, rows);
-    }
+columns! {
+    const STEPS: fn step(trace: &Trace, row: Row, device: &Device, of_device: &[&Record]) {
+        let (start, end) = (trace.table.ts(row), trace.table.end(row));
+        let from = of_device.partition_point(|record| record.ts < start);
+        let records = || of_device[from..].iter().take_while(|record| record.ts <= end);
+        let allocated = || records().filter(|record| record.bytes > 0);
+        let gained = sum(allocated().map(|record| record.bytes));
+        let freed = sum(records().filter(|record| record.bytes < 0).map(|record| -record.bytes));
+    } [
+        DEVICE => device.name.as_str(),
+        NAME => trace.table.name(row),
+        COUNT => allocated().count(),
+        ALLOCATED => gained,
+        FREED => freed,
+        PEAK.nullable() => records().map(|record| record.total).max(),
+        GROWTH => gained - freed,
+        AT => start.saturating_sub(trace.start_ns),
+    ]
+}
+
+columns! {
+    const KEPT: fn kept(device: &Device, trace: &Trace, owned: &Owned<'_>) [
+        DEVICE => device.name.as_str(),
+        NAME => owned.name,
+        COUNT => owned.count,
+        ALLOCATED => owned.bytes,
+        AT => owned.at_ns(trace),
+        STACK => owned.stack(),
+    ]
+}
+
+columns! {
+    const FAILURES: fn failure(trace: &Trace, row: Row) [
+        DEVICE => MemoryDevice::of(&trace.table, row).name(),
+        COUNT => 1_usize,
+        ALLOCATED => trace.table.bytes(row, Key::Bytes).max(0),
+        AT => trace.table.ts(row).saturating_sub(trace.start_ns),
+    ]
+}
+
+columns! {
+    const SEGMENTS: fn segments(segments: &DeviceSegments) [
+        DEVICE => segments.device.as_str(),
+        NAME => "(at the end)",
+        COUNT => segments.segments,
+        ALLOCATED => segments.allocated,
+        RESERVED => segments.reserved,
+        SHARE.nullable() => segments.share(),
+    ]
 }

@@ -14,13 +14,12 @@ use crate::analysis::query::question::Question;
 use crate::analysis::query::value::ValueKind;
 use crate::analysis::query::{Answer, Input, Query};
 use crate::base::error::Error;
-use crate::base::rows::{Cell, Column, Record, Rows, Shape};
+use crate::base::rows::{Column, Rows, Shape, columns, record};
 use crate::base::words::{Word, words};
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
 
@@ -150,16 +149,8 @@ impl Fitness {
         self.verdict == Verdict::Unfit
     }
 
-    fn reasons_json(&self) -> Cell {
-        let object = |reason: &Reason| {
-            REASON.object(vec![
-                reason.code.as_str().into(),
-                reason.message.as_str().into(),
-                Cell::Int(reason.count as i64),
-                reason.first.into(),
-            ])
-        };
-        Cell::Json(self.reasons.iter().map(object).collect())
+    fn reasons_json(&self) -> Value {
+        self.reasons.iter().map(reason).collect()
     }
 
     /// Whether the trace should be able to answer the question, and cannot. Of questions that are not required, only
@@ -187,15 +178,14 @@ pub fn fitness(trace: &Trace, steps: &[Step]) -> Vec<Fitness> {
     Question::ALL.map(one).into()
 }
 
-static REASON: Record = Record {
-    name: "FitnessReason",
-    members: &[
-        Column::word("code", "", &ReasonCode::VOCABULARY, "The kind of reason."),
-        Column::text("message", "", "What was found."),
-        Column::int("count", "", "The number of events that it is about."),
-        Column::int("first_event", "", "The index of the first of them.").nullable(),
-    ],
-};
+record! {
+    static REASON = "FitnessReason": fn reason(reason: &Reason) [
+        Column::word("code", "", &ReasonCode::VOCABULARY, "The kind of reason.") => reason.code.as_str(),
+        Column::text("message", "", "What was found.") => reason.message.as_str(),
+        Column::int("count", "", "The number of events that it is about.") => reason.count as i64,
+        Column::int("first_event", "", "The index of the first of them.").nullable() => reason.first,
+    ]
+}
 
 options! {
     /// Options of `fitness`.
@@ -259,40 +249,35 @@ impl Query {
     }
 }
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::word("question", "Question", &Question::VOCABULARY, "The kind of question."),
-    Column::word("verdict", "Verdict", &Verdict::VOCABULARY, "Whether the trace can answer it."),
-    Column::text("because", "Because", "The messages of all reasons.").nullable(),
-    Column::json("reasons", "", Shape::Records(&REASON), "The reasons, the most serious first."),
-];
+const QUESTION: Column = Column::word("question", "Question", &Question::VOCABULARY, "The kind of question.");
+const VERDICT: Column =
+    Column::word("verdict", "Verdict", &Verdict::VOCABULARY, "Whether the trace can answer it.");
+const REASONS: Column =
+    Column::json("reasons", "", Shape::Records(&REASON), "The reasons, the most serious first.");
 
-/// The same in the summary.
-pub(super) static VERDICT: Record = Record {
-    name: "Fitness",
-    members: &[
-        Column::word("question", "", &Question::VOCABULARY, "The kind of question."),
-        Column::word("verdict", "", &Verdict::VOCABULARY, "Whether the trace can answer it."),
-        Column::json("reasons", "", Shape::Records(&REASON), "The reasons, the most serious first."),
-    ],
-};
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS: fn row(fitness: &Fitness) [
+        QUESTION => fitness.question.as_str(),
+        VERDICT => fitness.verdict.as_str(),
+        Column::text("because", "Because", "The messages of all reasons.").nullable() =>
+            (!fitness.reasons.is_empty()).then(|| fitness.because()),
+        REASONS => fitness.reasons_json(),
+    ]
+}
+
+record! {
+    /// The fitness for one question, in the summary.
+    pub(super) static FITNESS_RECORD = "Fitness": pub(super) fn fitness_json(fitness: &Fitness) [
+        QUESTION => fitness.question.as_str(),
+        VERDICT => fitness.verdict.as_str(),
+        REASONS => fitness.reasons_json(),
+    ]
+}
 
 /// Returns the fitness as rows.
 pub(crate) fn fitness_rows(answers: &[Fitness]) -> Rows {
     let mut rows = Rows::new(COLUMNS);
-    for one in answers {
-        let because = (!one.reasons.is_empty()).then(|| one.because());
-        rows.push(vec![
-            one.question.as_str().into(),
-            one.verdict.as_str().into(),
-            because.into(),
-            one.reasons_json(),
-        ]);
-    }
+    answers.iter().for_each(|one| rows.push(row(one)));
     rows
-}
-
-/// Returns the fitness for one question as JSON.
-pub(super) fn fitness_json(one: &Fitness) -> Value {
-    VERDICT.object(vec![one.question.as_str().into(), one.verdict.as_str().into(), one.reasons_json()])
 }

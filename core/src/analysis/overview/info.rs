@@ -3,7 +3,7 @@
 use crate::analysis::query::{Answer, Input, Query, Request};
 use crate::base::order::sort_by_key;
 use crate::base::page::Page;
-use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::rows::{Cell, Column, Rows, Shape, columns};
 use crate::base::time;
 use crate::trace::Trace;
 use crate::trace::read::{perfetto, snapshot};
@@ -118,75 +118,53 @@ fn answer(trace: &Trace, request: Request<'_>) -> Answer {
     Answer::page(text)
 }
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::text("producer", "Written by", "The program that wrote the trace, detected by its dialect."),
-    Column::int("events", "Events", "The number of objects in traceEvents."),
-    Column::int("spans", "Spans", "The number of events with a duration."),
-    Column::int("operators", "Operators", "The number of events of the category cpu_op."),
-    Column::int("kernels", "Kernels", "The number of events of the category kernel."),
-    Column::int("memcpys", "Memcpys", "The number of events of the category gpu_memcpy."),
-    Column::int("memsets", "Memsets", "The number of events of the category gpu_memset."),
-    Column::int("tracks", "Tracks", "The number of distinct pairs of pid and tid."),
-    Column::int(
-        "lanes",
-        "Lanes",
-        "The number of tracks, plus one for each set of spans that overlap without nesting.",
-    ),
-    Column::int("ranks", "Ranks", "The number of ranks in the file."),
-    Column::int("rank", "Rank", "The rank that wrote the trace.").nullable(),
-    Column::int("world_size", "World", "The number of ranks of the job.").nullable(),
-    Column::unix_ns("base_time_ns", "", "The Unix time of ts 0, in ns; 0 if the file has absolute times."),
-    Column::unix_ns("start_ns", "", "The Unix time of the first event, in ns."),
-    Column::ns("wall_ns", "Wall", "The time from the start of the first event to the end of the last."),
-    Column::json("devices", "Devices", Shape::Texts, "The names of the devices."),
-    Column::text(
-        "torch_rules",
-        "PyTorch rules",
-        "The versions of PyTorch whose rules make the events and averages; null if PyTorch did not write the trace.",
-    )
-    .nullable(),
-    Column::text(
-        "torch_rules_doubt",
-        "Doubt",
-        "What the file does not show about its version of PyTorch; null if nothing.",
-    )
-    .nullable(),
-    Column::text("host", "Host", "The name of the machine.").nullable(),
-];
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS: fn row(trace: &Trace) {
+        let table = &trace.table;
+        let metadata = &table.metadata;
+        let (start, end) = wall_of(trace);
+        let counts = categories(table);
+        let count = |wanted: Category| counts.iter().find(|one| one.0 == wanted).map_or(0, |one| one.1);
+    } [
+        Column::text("producer", "Written by", "The program that wrote the trace, detected by its dialect.") =>
+            producer(table),
+        Column::int("events", "Events", "The number of objects in traceEvents.") => table.len(),
+        Column::int("spans", "Spans", "The number of events with a duration.") => trace.tree.len(),
+        Column::int("operators", "Operators", "The number of events of the category cpu_op.") =>
+            count(Category::CpuOp),
+        Column::int("kernels", "Kernels", "The number of events of the category kernel.") => count(Category::Kernel),
+        Column::int("memcpys", "Memcpys", "The number of events of the category gpu_memcpy.") =>
+            count(Category::Memcpy),
+        Column::int("memsets", "Memsets", "The number of events of the category gpu_memset.") =>
+            count(Category::Memset),
+        Column::int("tracks", "Tracks", "The number of distinct pairs of pid and tid.") => table.tracks.all().len(),
+        Column::int("lanes", "Lanes", "The number of tracks, plus one for each set of spans that overlap without nesting.") =>
+            trace.tree.lanes().len(),
+        Column::int("ranks", "Ranks", "The number of ranks in the file.") =>
+            metadata.merged.as_ref().map_or(1, Merged::ranks),
+        Column::int("rank", "Rank", "The rank that wrote the trace.").nullable() => metadata.rank(),
+        Column::int("world_size", "World", "The number of ranks of the job.").nullable() => metadata.world_size(),
+        Column::unix_ns("base_time_ns", "", "The Unix time of ts 0, in ns; 0 if the file has absolute times.") =>
+            table.base_ns(),
+        Column::unix_ns("start_ns", "", "The Unix time of the first event, in ns.") =>
+            table.base_ns().saturating_add(start),
+        Column::ns("wall_ns", "Wall", "The time from the start of the first event to the end of the last.") =>
+            end.saturating_sub(start),
+        Column::json("devices", "Devices", Shape::Texts, "The names of the devices.") =>
+            metadata.device_names().into_iter().map(|(_, name)| name).collect::<Value>(),
+        Column::text("torch_rules", "PyTorch rules", "The versions of PyTorch whose rules make the events and averages; null if PyTorch did not write the trace.")
+            .nullable() => is_of_torch(table).then_some(trace.rules.versions),
+        Column::text("torch_rules_doubt", "Doubt", "What the file does not show about its version of PyTorch; null if nothing.")
+            .nullable() => doubt(trace),
+        Column::text("host", "Host", "The name of the machine.").nullable() => host(trace),
+    ]
+}
 
 /// Returns one row of facts about a trace.
 pub(crate) fn info(trace: &Trace) -> Rows {
-    let table = &trace.table;
-    let metadata = &table.metadata;
-    let (start, end) = wall_of(trace);
-    let counts = categories(table);
-    let count =
-        |wanted: fn(Category) -> bool| -> usize { counts.iter().filter(|c| wanted(c.0)).map(|c| c.1).sum() };
-    let devices: Vec<Value> =
-        metadata.device_names().into_iter().map(|(_, name)| Value::String(name)).collect();
     let mut rows = Rows::new(COLUMNS);
-    rows.push(vec![
-        producer(table).into(),
-        table.len().into(),
-        trace.tree.len().into(),
-        count(|c| c == Category::CpuOp).into(),
-        count(|c| c == Category::Kernel).into(),
-        count(|c| c == Category::Memcpy).into(),
-        count(|c| c == Category::Memset).into(),
-        table.tracks.all().len().into(),
-        trace.tree.lanes().len().into(),
-        table.metadata.merged.as_ref().map_or(1, Merged::ranks).into(),
-        metadata.rank().into(),
-        metadata.world_size().into(),
-        Cell::UnixNs(table.base_ns()),
-        Cell::UnixNs(table.base_ns().saturating_add(start)),
-        Cell::Ns(end.saturating_sub(start)),
-        Cell::Json(Value::Array(devices)),
-        is_of_torch(table).then_some(trace.rules.versions).into(),
-        doubt(trace).into(),
-        host(trace).into(),
-    ]);
+    rows.push(row(trace));
     rows
 }
 

@@ -6,47 +6,41 @@
 use crate::base::handle::run;
 use crate::base::names::NameId;
 use crate::base::order::{descending, sort_by_key};
-use crate::base::rows::{Cell, Column, Record, Rows, Shape};
+use crate::base::rows::{Column, Rows, Shape, columns, record};
 use crate::base::time;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
-use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::int("events", "Events", "The number of objects of traceEvents read so far."),
-    Column::int("operators", "Operators", "The number of events of the category cpu_op so far."),
-    Column::int("kernels", "Kernels", "The number of kernels, memcpys and memsets so far."),
-    Column::ns(
-        "wall_ns",
-        "Wall",
-        "The time from the start of the first event to the end of the last one so far.",
-    ),
-    Column::ns("device_sum_ns", "Device", "Sum of the durations of kernels, memcpys and memsets so far."),
-    Column::json(
-        "top_operators",
-        "",
-        Shape::Records(&TOP_NAME),
-        "Operators by total time so far, including callees.",
-    ),
-    Column::json(
-        "top_kernels",
-        "",
-        Shape::Records(&TOP_NAME),
-        "Kernels, memcpys and memsets by time so far.",
-    ),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS: fn row(preview: &Preview, table: &Table) {
+        let count = |sums: &[Sum]| sums.iter().map(|sum| sum.count as i64).sum::<i64>();
+    } [
+        Column::int("events", "Events", "The number of objects of traceEvents read so far.") => table.len(),
+        Column::int("operators", "Operators", "The number of events of the category cpu_op so far.") =>
+            count(&preview.operators),
+        Column::int("kernels", "Kernels", "The number of kernels, memcpys and memsets so far.") =>
+            count(&preview.device),
+        Column::ns("wall_ns", "Wall", "The time from the start of the first event to the end of the last one so far.") =>
+            preview.wall.map_or(0, |wall| wall.1.saturating_sub(wall.0)),
+        Column::ns("device_sum_ns", "Device", "Sum of the durations of kernels, memcpys and memsets so far.") =>
+            preview.device.iter().fold(0, |ns: i64, sum| ns.saturating_add(sum.ns)),
+        Column::json("top_operators", "", Shape::Records(&TOP_NAME), "Operators by total time so far, including callees.") =>
+            top(&preview.operators, table),
+        Column::json("top_kernels", "", Shape::Records(&TOP_NAME), "Kernels, memcpys and memsets by time so far.") =>
+            top(&preview.device, table),
+    ]
+}
 
-const TOP_NAME: Record = Record {
-    name: "PreviewTop",
-    members: &[
-        Column::text("name", "", "The name."),
-        Column::int("count", "", "The number of events so far."),
-        Column::ns("sum_ns", "", "Sum of their durations."),
-    ],
-};
+record! {
+    static TOP_NAME = "PreviewTop": fn top_name(name: &str, sum: &Sum) [
+        Column::text("name", "", "The name.") => name,
+        Column::int("count", "", "The number of events so far.") => sum.count as i64,
+        Column::ns("sum_ns", "", "Sum of their durations.") => sum.ns,
+    ]
+}
 
 /// The number of names in each list.
 const TOP: usize = 5;
@@ -90,16 +84,7 @@ impl Preview {
     /// Returns the numbers so far, as one row.
     pub fn rows(&self, table: &Table) -> Rows {
         let mut rows = Rows::new(COLUMNS);
-        let count = |sums: &[Sum]| Cell::Int(sums.iter().map(|s| s.count as i64).sum());
-        rows.push(vec![
-            table.len().into(),
-            count(&self.operators),
-            count(&self.device),
-            Cell::Ns(self.wall.map_or(0, |w| w.1.saturating_sub(w.0))),
-            Cell::Ns(self.device.iter().fold(0, |sum: i64, s| sum.saturating_add(s.ns))),
-            Cell::Json(top(&self.operators, table)),
-            Cell::Json(top(&self.device, table)),
-        ]);
+        rows.push(row(self, table));
         rows
     }
 }
@@ -117,16 +102,14 @@ fn top(sums: &[Sum], table: &Table) -> Value {
     let mut order: Vec<usize> = (0..sums.len()).filter(|&at| sums[at].count > 0).collect();
     sort_by_key(&mut order, |&at| (descending(sums[at].ns), 0));
     order.truncate(TOP);
-    let entry = |at: usize| {
-        let name = table.names.get(NameId(at as u32));
-        TOP_NAME.object(vec![name.into(), Cell::Int(sums[at].count as i64), Cell::Ns(sums[at].ns)])
-    };
+    let entry = |at: usize| top_name(table.names.get(NameId(at as u32)), &sums[at]);
     order.into_iter().map(entry).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::rows::Cell;
     use crate::trace::Trace;
     use serde_json::json;
 

@@ -38,7 +38,12 @@ pub const COLUMNS: &[Column] = &[
         "Self CPU",
         "The sum of the self CPU times of all operators: PyTorch's “Self CPU time total”.",
     ),
-    Column::json("fitness", "", Shape::Records(&fitness::VERDICT), "Which questions the trace can answer."),
+    Column::json(
+        "fitness",
+        "",
+        Shape::Records(&fitness::FITNESS_RECORD),
+        "Which questions the trace can answer.",
+    ),
     Column::json("devices", "", Shape::Records(&DEVICE_TIME), "The time of each device."),
     Column::json("top_operators", "", Shape::Records(&TOP_OPERATOR), "Operators by self CPU time."),
     Column::json("top_kernels", "", Shape::Records(&TOP_KERNEL), "Kernels, memcpys and memsets by time."),

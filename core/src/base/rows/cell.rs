@@ -10,7 +10,9 @@ use serde_json::Value;
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Nothing.
+    /// No cell: rows of this kind do not have the column.
+    Absent,
+    /// No value.
     Null,
     /// A duration, or a time after the start of the recording, in ns.
     Ns(i64),
@@ -54,6 +56,24 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
     }
 }
 
+impl From<bool> for Cell {
+    fn from(flag: bool) -> Cell {
+        Cell::Bool(flag)
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(number: f64) -> Cell {
+        Cell::Float(number)
+    }
+}
+
+impl From<Value> for Cell {
+    fn from(value: Value) -> Cell {
+        Cell::Json(value)
+    }
+}
+
 impl From<i64> for Cell {
     fn from(n: i64) -> Cell {
         Cell::Int(n)
@@ -69,6 +89,7 @@ impl From<usize> for Cell {
 /// Formats a cell for a table.
 pub(super) fn text(cell: &Cell) -> String {
     match cell {
+        Cell::Absent => String::new(),
         Cell::Null => "–".to_owned(),
         Cell::Ns(ns) => units::time_ns(*ns, None),
         Cell::Bytes(count) => units::bytes(*count),
@@ -84,7 +105,7 @@ pub(super) fn text(cell: &Cell) -> String {
 /// Formats a cell without units.
 pub(super) fn plain(cell: &Cell) -> String {
     match cell {
-        Cell::Null => String::new(),
+        Cell::Absent | Cell::Null => String::new(),
         Cell::Ns(n) | Cell::UnixNs(n) | Cell::Bytes(n) | Cell::Amount(n) | Cell::Int(n) => n.to_string(),
         Cell::Rate(f) | Cell::Float(f) | Cell::Share(f) => f.to_string(),
         Cell::Bool(b) => b.to_string(),
@@ -96,7 +117,7 @@ pub(super) fn plain(cell: &Cell) -> String {
 /// Formats a cell as JSON. Numbers that are not finite become `null`.
 pub fn json(cell: &Cell) -> String {
     match cell {
-        Cell::Null => "null".to_owned(),
+        Cell::Absent | Cell::Null => "null".to_owned(),
         Cell::Text(text) => quote(text),
         Cell::Json(value) => value.to_string(),
         Cell::Rate(f) | Cell::Float(f) | Cell::Share(f) if !f.is_finite() => "null".to_owned(),

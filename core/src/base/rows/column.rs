@@ -1,5 +1,5 @@
-//! The columns of an answer: the type and the meaning of their cells. The types of the npm package are generated from
-//! them.
+//! The columns of an answer: the type and the meaning of their cells, and their values. The types of the npm package are
+//! generated from them.
 
 use super::cell::Cell;
 use crate::base::words::{Vocabulary, help};
@@ -62,7 +62,7 @@ pub enum Shape {
 pub struct Record {
     /// The name of its type in the npm package.
     pub name: &'static str,
-    /// The members. Their titles are empty.
+    /// The members. Their titles are not used.
     pub members: &'static [Column],
 }
 
@@ -80,23 +80,10 @@ impl Record {
     }
 }
 
-/// The columns that rows of some kinds have, for an answer whose column `kind` distinguishes several kinds of rows.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Variant {
-    /// A part of the name of its type in the npm package.
-    pub name: &'static str,
-    /// The values of `kind`.
-    pub kinds: &'static [&'static str],
-    /// The nullable columns that are never null in these rows.
-    pub filled: &'static [&'static str],
-    /// The nullable columns that may be null in these rows. All other nullable columns are always null.
-    pub nullable: &'static [&'static str],
-}
-
 /// Converts a cell to a JSON value.
 fn value(cell: Cell) -> Value {
     match cell {
-        Cell::Null => Value::Null,
+        Cell::Absent | Cell::Null => Value::Null,
         Cell::Ns(n) | Cell::UnixNs(n) | Cell::Bytes(n) | Cell::Amount(n) | Cell::Int(n) => n.into(),
         Cell::Rate(f) | Cell::Float(f) | Cell::Share(f) => f.into(),
         Cell::Bool(b) => b.into(),
@@ -121,6 +108,19 @@ impl Shape {
 }
 
 impl CellType {
+    #[inline(never)]
+    fn cell(self, value: Cell) -> Cell {
+        match (self, value) {
+            (CellType::Ns, Cell::Int(n)) => Cell::Ns(n),
+            (CellType::UnixNs, Cell::Int(n)) => Cell::UnixNs(n),
+            (CellType::Bytes, Cell::Int(n)) => Cell::Bytes(n),
+            (CellType::Amount, Cell::Int(n)) => Cell::Amount(n),
+            (CellType::Rate, Cell::Float(number)) => Cell::Rate(number),
+            (CellType::Share, Cell::Float(number)) => Cell::Share(number),
+            (_, value) => value,
+        }
+    }
+
     fn fits(self, cell: &Cell) -> bool {
         match (self, cell) {
             (CellType::Word(vocabulary), Cell::Text(text)) => vocabulary.words.contains(&text.as_str()),
@@ -233,9 +233,14 @@ impl Column {
         Column { optional: true, ..self }
     }
 
+    /// The cell of a value: a number has the unit of the column.
+    pub(crate) fn cell(&self, value: impl Into<Cell>) -> Cell {
+        self.kind.cell(value.into())
+    }
+
     /// Whether a cell has the type of the column.
     pub fn fits(&self, cell: &Cell) -> bool {
-        self.kind.fits(cell) || (self.optional && *cell == Cell::Null)
+        self.kind.fits(cell) || (self.optional && matches!(cell, Cell::Absent | Cell::Null))
     }
 
     /// Whether a member of an object has the type of the column.
@@ -254,6 +259,62 @@ impl Column {
         }
     }
 }
+
+/// The cells of a row, and their columns.
+pub(crate) struct Cells {
+    pub(crate) columns: &'static [Column],
+    pub(crate) cells: Vec<Cell>,
+}
+
+impl From<Cells> for Vec<Cell> {
+    fn from(row: Cells) -> Vec<Cell> {
+        row.cells
+    }
+}
+
+/// Defines columns together with their values: a list of columns, and a function that returns the cells of a row. The
+/// values can use the parameters of the function, and names that a block before the columns defines.
+macro_rules! columns {
+    (
+        $(#[$about:meta])*
+        $vis:vis const $columns:ident: $fn_vis:vis fn $cells:ident $(<$life:lifetime>)? ($($parameter:ident: $type:ty),* $(,)?)
+        $({ $(let $local:pat = $init:expr;)* })?
+        [ $($column:expr => $value:expr,)+ ]
+    ) => {
+        $(#[$about])*
+        $vis const $columns: &[crate::base::rows::Column] = &[$($column),+];
+
+        $fn_vis fn $cells $(<$life>)? ($($parameter: $type),*) -> crate::base::rows::Cells {
+            $($(let $local = $init;)*)?
+            let cells = alloc::vec![$(const { $column }.cell($value)),+];
+            crate::base::rows::Cells { columns: $columns, cells }
+        }
+    };
+}
+
+pub(crate) use columns;
+
+/// Defines the members of an object in a cell together with their values, as `columns!` does for a row.
+macro_rules! record {
+    (
+        $(#[$about:meta])*
+        $vis:vis static $RECORD:ident = $name:literal: $fn_vis:vis fn $object:ident $(<$life:lifetime>)?
+        ($($parameter:ident: $type:ty),* $(,)?)
+        $({ $(let $local:pat = $init:expr;)* })?
+        [ $($member:expr => $value:expr,)+ ]
+    ) => {
+        $(#[$about])*
+        $vis static $RECORD: crate::base::rows::Record =
+            crate::base::rows::Record { name: $name, members: &[$($member),+] };
+
+        $fn_vis fn $object $(<$life>)? ($($parameter: $type),*) -> serde_json::Value {
+            $($(let $local = $init;)*)?
+            $RECORD.object(alloc::vec![$(const { $member }.cell($value)),+])
+        }
+    };
+}
+
+pub(crate) use record;
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@
 
 use super::chrome::{ChromeWriter, Rewrite};
 use crate::base::error::Error;
+use crate::base::index::Index;
 use crate::base::names::NameId;
 use crate::base::rows::quote;
 use crate::runs::ranks::alignment::Alignment;
@@ -58,8 +59,27 @@ pub struct Merger {
     common: Option<Vec<(String, String)>>,
     /// The rules of the recordings; `None` if they differ.
     rules: Option<&'static str>,
-    /// By rank: numbers of processes and threads that do not fit, in the order of their first use.
-    others: Vec<(i64, Vec<i64>)>,
+    /// By rank: numbers of processes and threads that do not fit.
+    others: Vec<(i64, Others)>,
+}
+
+/// Numbers of processes and threads that do not fit, in the order of their first use.
+#[derive(Debug, Default)]
+struct Others {
+    numbers: Vec<i64>,
+    places: Index,
+}
+
+impl Others {
+    /// The place of a number, which is added if it is new.
+    fn place(&mut self, number: i64) -> i64 {
+        let next = self.numbers.len() as u32;
+        let place = self.places.of((number, 0), next);
+        if place == next {
+            self.numbers.push(number);
+        }
+        i64::from(place)
+    }
 }
 
 impl Merger {
@@ -113,7 +133,7 @@ impl Merger {
                 _ => {}
             }
         }
-        self.ranks.push(description(trace, alignment, to.others));
+        self.ranks.push(description(trace, alignment, &to.others.numbers));
         self.add_common(trace);
         Ok(())
     }
@@ -175,24 +195,19 @@ fn flush(piece: &mut String, out: &mut dyn FnMut(&[u8]) -> bool) -> Result<(), E
 /// The `pid`s of these tracks to which no metadata event of this kind gives a name.
 fn unnamed_processes(table: &Table, kind: &str, wanted: impl Fn(&Track) -> bool) -> Vec<NameId> {
     let known = table.names.find(kind);
-    let named: Vec<NameId> = table
-        .rows()
-        .filter(|&row| known == Some(table.name_id(row)) && table.ph(row) == b'M')
-        .map(|row| table.track(row).pid)
-        .collect();
-    let mut unnamed: Vec<NameId> = Vec::new();
-    for pid in table.tracks.all().iter().filter(|track| wanted(track)).map(|track| track.pid) {
-        if pid != NameId::EMPTY && !named.contains(&pid) && !unnamed.contains(&pid) {
-            unnamed.push(pid);
-        }
+    let mut is_named = vec![false; table.names.len()];
+    is_named[NameId::EMPTY.0 as usize] = true;
+    for row in table.rows().filter(|&row| known == Some(table.name_id(row)) && table.ph(row) == b'M') {
+        is_named[table.track(row).pid.0 as usize] = true;
     }
-    unnamed
+    let pids = table.tracks.all().iter().filter(|track| wanted(track)).map(|track| track.pid);
+    pids.filter(|pid| !core::mem::replace(&mut is_named[pid.0 as usize], true)).collect()
 }
 
 /// The numbers of a rank that do not fit.
-fn others(all: &mut Vec<(i64, Vec<i64>)>, rank: i64) -> &mut Vec<i64> {
+fn others(all: &mut Vec<(i64, Others)>, rank: i64) -> &mut Others {
     let at = all.iter().position(|known| known.0 == rank).unwrap_or_else(|| {
-        all.push((rank, Vec::new()));
+        all.push((rank, Others::default()));
         all.len() - 1
     });
     &mut all[at].1
@@ -217,8 +232,7 @@ struct OfRank<'a> {
     alignment: &'a Alignment,
     /// The Unix times of a `ts` of 0: of the trace, and of the output.
     base: (i64, i64),
-    /// Numbers that do not fit, in the order of their first use.
-    others: &'a mut Vec<i64>,
+    others: &'a mut Others,
 }
 
 impl OfRank<'_> {
@@ -239,15 +253,8 @@ impl OfRank<'_> {
 
     /// A `pid` or `tid` in the range of the rank.
     fn number(&mut self, number: i64) -> i64 {
-        let own = if (0..RENUMBERED).contains(&number) {
-            number
-        } else {
-            let at = self.others.iter().position(|&other| other == number).unwrap_or_else(|| {
-                self.others.push(number);
-                self.others.len() - 1
-            });
-            RENUMBERED + at as i64
-        };
+        let fits = (0..RENUMBERED).contains(&number);
+        let own = if fits { number } else { RENUMBERED + self.others.place(number) };
         self.alignment.rank.wrapping_mul(NUMBERS).wrapping_add(own)
     }
 

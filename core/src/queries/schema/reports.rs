@@ -86,7 +86,7 @@ fn diagnostics<'t>(trace: &Trace, identities: &[Identity]) -> Box<dyn Source + '
 
 fn diagnostic_fields() -> Vec<Field> {
     // `left` and `right` are keywords of SQL.
-    answer::fields(check::COLUMNS, &[("left", "left_value"), ("right", "right_value")])
+    answer::fields(&check::KINDS.columns(), &[("left", "left_value"), ("right", "right_value")])
 }
 
 pub(super) const TRACES: Schema = Schema {

@@ -1,6 +1,6 @@
 //! The queries about two traces or runs. Their subject is a [`Comparison`] instead of a trace.
 
-use super::{Comparison, columns, tree};
+use super::{Comparison, rows, tree};
 use crate::analysis::query::options::{Fallback, Opt, Options, ROW_LIMIT, TypedOptions, options};
 use crate::analysis::query::value::ValueKind;
 use crate::analysis::query::{Answer, Input, Query, Request};
@@ -48,16 +48,15 @@ fn needs_two(_: &Trace, _: Request<'_>) -> Result<Answer, Error> {
 }
 
 /// The query `diff`.
-pub const DIFF: Query = Query::new(
+pub const DIFF: Query = Query::of_kinds(
     "diff",
     "Two traces or runs: what changed, whether it is noise, why",
-    columns::COLUMNS,
+    &rows::KINDS,
     needs_two,
 )
 .examples(&["before.json after.json", "before/ after/ --format json -o diff.json"])
 .options::<DiffOptions>()
-.inputs(&[Input::KernelRules])
-.variants(columns::VARIANTS);
+.inputs(&[Input::KernelRules]);
 
 /// The query `diff-tree`.
 pub const DIFF_TREE: Query = Query::new(

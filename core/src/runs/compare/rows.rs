@@ -1,38 +1,284 @@
-//! A comparison as rows.
+//! A comparison as rows of several kinds.
 
 use super::change::call_ns;
-use super::columns::{COLUMNS, PLACE};
-use super::kinds::{Change, Part, RowKind};
+use super::kinds::{Change, Part, RowKind, Why};
 use super::lines::Line;
 use super::verdict::Factor;
 use super::{Comparison, Finding};
-use crate::base::rows::{Cell, CellType, Column, Rows};
+use crate::base::rows::{Cells, Column, Kinds, Rows, RowsOfKinds, Shape, Variant, columns, record};
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
 
+/// The kinds of rows.
+pub(crate) const KINDS: Kinds = Kinds {
+    column: Column::word("kind", "Kind", &RowKind::VOCABULARY, "What the row is about."),
+    variants: &[
+        Variant { name: "Total", kinds: &[RowKind::Total.as_str()], columns: TOTAL },
+        Variant {
+            name: "Part",
+            kinds: &[
+                RowKind::Operator.as_str(),
+                RowKind::Range.as_str(),
+                RowKind::Python.as_str(),
+                RowKind::Runtime.as_str(),
+                RowKind::Other.as_str(),
+                RowKind::Kernel.as_str(),
+                RowKind::Collective.as_str(),
+                RowKind::Memcpy.as_str(),
+                RowKind::Memset.as_str(),
+            ],
+            columns: PART,
+        },
+        Variant { name: "Idle", kinds: &[RowKind::Idle.as_str()], columns: IDLE },
+        Variant { name: "Phase", kinds: &[RowKind::Phase.as_str()], columns: PHASE },
+        Variant { name: "Wait", kinds: &[RowKind::Wait.as_str()], columns: WAIT },
+        Variant { name: "Step", kinds: &[RowKind::Step.as_str()], columns: STEP },
+        Variant { name: "Speed", kinds: &[RowKind::Speed.as_str()], columns: SPEED },
+        Variant { name: "Memory", kinds: &[RowKind::Memory.as_str()], columns: MEMORY },
+        Variant { name: "Note", kinds: &[RowKind::Note.as_str()], columns: NOTE },
+    ],
+};
+
+const NAME: Column =
+    Column::text("name", "Name", "The name; where something was replaced, the names of both sides.");
+const CHANGE: Column = Column::word("change", "Change", &Change::VOCABULARY, "What changed.");
+const SIGNIFICANT: Column = Column::bool(
+    "significant",
+    "Significant",
+    "Whether the change is more than noise; null if that cannot be decided.",
+)
+.nullable();
+const CONTRIBUTION: Column = Column::ns(
+    "contribution_ns",
+    "Contribution",
+    "The change per step; the rows of each `part_of` add up to that of their total.",
+);
+const LOW: Column = Column::ns(
+    "low_ns",
+    "Low",
+    "The lower end of the interval of the change of the median step; all intervals together hold with 95 %.",
+)
+.nullable();
+const HIGH: Column = Column::ns("high_ns", "High", "The upper end.").nullable();
+const MEDIAN: Column = Column::ns("median_ns", "", "The change of the median step.").nullable();
+const PROBABILITY: Column = Column::float(
+    "probability",
+    "",
+    "The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not \
+     tested.",
+)
+.nullable();
+const A: Column = Column::ns(
+    "a_ns",
+    "A",
+    "The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that \
+     counts for the row.",
+);
+const B: Column = Column::ns("b_ns", "B", "The same in the second trace.");
+const PART_OF: Column =
+    Column::word("part_of", "", &Part::VOCABULARY, "The total that the row is a part of.");
+const CAUSE: Column =
+    Column::word("cause", "Cause", &Why::VOCABULARY, "Why it changed, as far as the traces show it.")
+        .nullable();
+const MESSAGE: Column = Column::text("message", "Message", "A sentence about the cause, or the note.");
+
 /// Returns the rows, the most important first.
 pub(super) fn rows(comparison: &Comparison) -> Rows {
-    let mut rows = Rows::new(COLUMNS);
+    let mut rows = RowsOfKinds::new(&KINDS);
     for finding in &comparison.findings {
-        rows.push(cells(comparison, finding));
+        rows.push(finding.line.kind.as_str(), cells(comparison, finding));
     }
-    for note in &comparison.notes {
-        rows.push(COLUMNS.iter().map(|column| note_cell(column, note)).collect());
-    }
-    rows
+    comparison.notes.iter().for_each(|one| rows.push(RowKind::Note.as_str(), note(one)));
+    rows.finish()
 }
 
-fn note_cell(column: &Column, note: &str) -> Cell {
-    match column.key {
-        "kind" => RowKind::Note.as_str().into(),
-        "name" => "".into(),
-        "change" => Change::Same.as_str().into(),
-        "message" => note.into(),
-        _ if matches!(column.kind, CellType::Json(_)) => Cell::Json(Value::Array(vec![])),
-        _ => Cell::Null,
+fn cells(comparison: &Comparison, finding: &Finding) -> Cells {
+    match finding.line.kind {
+        RowKind::Total => total(comparison, finding),
+        RowKind::Idle => idle(finding),
+        RowKind::Phase => phase(finding),
+        RowKind::Wait => wait(finding),
+        RowKind::Step => step(finding),
+        RowKind::Speed => speed(finding),
+        RowKind::Memory => memory(finding),
+        _ => part(comparison, finding),
     }
+}
+
+columns! {
+    const TOTAL: fn total(comparison: &Comparison, finding: &Finding) {
+        let line = &finding.line;
+        let (steps, aligned) = (comparison.steps, comparison.aligned);
+    } [
+        NAME => line.name.as_str(),
+        CHANGE => finding.change.as_str(),
+        SIGNIFICANT => line.verdict.is_significant,
+        CONTRIBUTION => line.contribution(),
+        LOW => low(line),
+        HIGH => high(line),
+        MEDIAN => median(line),
+        PROBABILITY => line.verdict.probability,
+        A => line.values[0],
+        B => line.values[1],
+        Column::int("steps_a", "", "The number of steps of the first trace; 1 without profiler steps.") => steps[0],
+        Column::int("steps_b", "", "The same of the second trace.") => steps[1],
+        Column::share("aligned_a", "", "The share of the time of the first trace that has a counterpart at the same place.") =>
+            aligned[0],
+        Column::share("aligned_b", "", "The same of the second trace.") => aligned[1],
+    ]
+}
+
+columns! {
+    const PART: fn part(comparison: &Comparison, finding: &Finding) {
+        let line = &finding.line;
+        let has_calls = line.counts != [0, 0];
+        let of_calls = |numbers: [i64; 2], side: usize| has_calls.then_some(numbers[side]);
+        let factor = factor_of(comparison, line);
+        let places = line.places.iter().map(|(within, ns)| place(within, *ns));
+    } [
+        NAME => line.name.as_str(),
+        CHANGE => finding.change.as_str(),
+        SIGNIFICANT => line.verdict.is_significant,
+        CONTRIBUTION => line.contribution(),
+        LOW => low(line),
+        HIGH => high(line),
+        MEDIAN => median(line),
+        Column::ns("equal_speed_ns", "", "The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none.")
+            .nullable() => factor.map(|factor| factor.without(line.values)),
+        PROBABILITY => line.verdict.probability,
+        A => line.values[0],
+        B => line.values[1],
+        Column::int("count_a", "Calls A", "The number of calls or activities of all steps in the first trace.")
+            .nullable() => of_calls(line.counts, 0),
+        Column::int("count_b", "Calls B", "The same in the second trace.").nullable() => of_calls(line.counts, 1),
+        Column::ns("call_a_ns", "", "The mean self time of a call, or the mean duration of an activity, in the first trace.")
+            .nullable() => call_ns(line, 0),
+        Column::ns("call_b_ns", "", "The same in the second trace.").nullable() => call_ns(line, 1),
+        Column::ns("sum_a_ns", "", "The self times of all calls, or the durations of all activities, in all steps of the first trace.")
+            .nullable() => of_calls(line.sums, 0),
+        Column::ns("sum_b_ns", "", "The same in the second trace.").nullable() => of_calls(line.sums, 1),
+        PART_OF.nullable() => line.part.map(Part::as_str),
+        CAUSE => cause(finding),
+        MESSAGE.nullable() => message(finding),
+        Column::json("names_a", "", Shape::Texts, "The names in the first trace.") => texts(&line.names[0]),
+        Column::json("names_b", "", Shape::Texts, "The names in the second trace.") => texts(&line.names[1]),
+        Column::json("places", "", Shape::Records(&PLACE), "Where the largest changes are; at most 5.") =>
+            places.collect::<Value>(),
+    ]
+}
+
+record! {
+    /// A place where a line runs.
+    static PLACE = "DiffPlace": fn place(within: &str, contribution_ns: i64) [
+        Column::text("within", "", "The innermost annotation or module around it.") => within,
+        Column::ns("contribution_ns", "", "The change of the time there, per step.") => contribution_ns,
+    ]
+}
+
+columns! {
+    const IDLE: fn idle(finding: &Finding) {
+        let line = &finding.line;
+    } [
+        NAME => line.name.as_str(),
+        CHANGE => finding.change.as_str(),
+        SIGNIFICANT => line.verdict.is_significant,
+        CONTRIBUTION => line.contribution(),
+        LOW => low(line),
+        HIGH => high(line),
+        MEDIAN => median(line),
+        PROBABILITY => line.verdict.probability,
+        A => line.values[0],
+        B => line.values[1],
+        PART_OF => line.part.map(Part::as_str),
+    ]
+}
+
+columns! {
+    const PHASE: fn phase(finding: &Finding) {
+        let line = &finding.line;
+    } [
+        NAME => line.name.as_str(),
+        CHANGE => finding.change.as_str(),
+        SIGNIFICANT => line.verdict.is_significant,
+        CONTRIBUTION => line.contribution(),
+        LOW => low(line),
+        HIGH => high(line),
+        MEDIAN => median(line),
+        PROBABILITY => line.verdict.probability,
+        A => line.values[0],
+        B => line.values[1],
+    ]
+}
+
+columns! {
+    const WAIT: fn wait(finding: &Finding) {
+        let line = &finding.line;
+    } [
+        NAME => line.name.as_str(),
+        CHANGE => finding.change.as_str(),
+        SIGNIFICANT => line.verdict.is_significant,
+        CONTRIBUTION => line.contribution(),
+        LOW => low(line),
+        HIGH => high(line),
+        MEDIAN => median(line),
+        PROBABILITY => line.verdict.probability,
+        A => line.values[0],
+        B => line.values[1],
+        CAUSE => cause(finding),
+        MESSAGE.nullable() => message(finding),
+    ]
+}
+
+columns! {
+    const STEP: fn step(finding: &Finding) {
+        let line = &finding.line;
+    } [
+        NAME => line.name.as_str(),
+        CHANGE => finding.change.as_str(),
+        CONTRIBUTION => line.contribution(),
+        A => line.values[0],
+        B => line.values[1],
+    ]
+}
+
+columns! {
+    const SPEED: fn speed(finding: &Finding) {
+        let line = &finding.line;
+        let factor = line.factor.as_ref();
+    } [
+        NAME => line.name.as_str(),
+        CHANGE => finding.change.as_str(),
+        CONTRIBUTION => line.contribution(),
+        A => line.values[0],
+        B => line.values[1],
+        Column::float("factor", "", "How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work.") =>
+            factor.map(Factor::ratio),
+        Column::share("spread", "", "The spread of these ratios: the noise between two recordings.") =>
+            factor.map(|factor| factor.spread),
+        Column::int("rows", "", "The number of these rows.") => factor.map(|factor| factor.lines),
+        CAUSE => cause(finding),
+        MESSAGE.nullable() => message(finding),
+    ]
+}
+
+columns! {
+    const MEMORY: fn memory(finding: &Finding) {
+        let line = &finding.line;
+    } [
+        NAME => line.name.as_str(),
+        CHANGE => finding.change.as_str(),
+        SIGNIFICANT => line.verdict.is_significant,
+        PROBABILITY => line.verdict.probability,
+        Column::bytes("a_bytes", "", "The peak of allocated memory in the first trace.") => line.values[0],
+        Column::bytes("b_bytes", "", "The same in the second trace.") => line.values[1],
+    ]
+}
+
+columns! {
+    const NOTE: fn note(note: &str) [
+        MESSAGE => note,
+    ]
 }
 
 /// The common factor of the rows that a line is one of.
@@ -44,57 +290,31 @@ fn factor_of<'a>(comparison: &'a Comparison, line: &Line) -> Option<&'a Factor> 
     }
 }
 
-fn cells(comparison: &Comparison, finding: &Finding) -> Vec<Cell> {
-    let Finding { line, change, why } = finding;
-    let is_time = line.kind != RowKind::Memory;
-    let time = |ns: i64| if is_time { Cell::Ns(ns) } else { Cell::Null };
-    let bytes = |bytes: i64| if is_time { Cell::Null } else { Cell::Bytes(bytes) };
-    let rounded = |ns: f64| time(libm::rint(ns) as i64);
-    let interval = line.verdict.interval;
+fn rounded(ns: f64) -> i64 {
+    libm::rint(ns) as i64
+}
+
+fn low(line: &Line) -> Option<i64> {
+    line.verdict.interval.map(|interval| rounded(interval.0))
+}
+
+fn high(line: &Line) -> Option<i64> {
+    line.verdict.interval.map(|interval| rounded(interval.1))
+}
+
+fn median(line: &Line) -> Option<i64> {
     let has_steps = line.samples.iter().all(|samples| !samples.is_empty());
-    let has_calls = line.counts != [0, 0];
-    let is_total = line.kind == RowKind::Total;
-    let texts = |names: &[String]| Cell::Json(names.iter().map(|name| Value::from(name.as_str())).collect());
-    let count = |side: usize| if has_calls { Cell::Int(line.counts[side]) } else { Cell::Null };
-    let per_call = |side: usize| call_ns(line, side).map_or(Cell::Null, Cell::Ns);
-    let sum = |side: usize| if has_calls { Cell::Ns(line.sums[side]) } else { Cell::Null };
-    let steps = |side: usize| if is_total { comparison.steps[side].into() } else { Cell::Null };
-    let aligned = |side: usize| if is_total { Cell::Share(comparison.aligned[side]) } else { Cell::Null };
-    let speed = line.factor;
-    let places = line.places.iter().map(|(name, ns)| PLACE.object(vec![name.as_str().into(), Cell::Ns(*ns)]));
-    vec![
-        line.kind.as_str().into(),
-        line.name.as_str().into(),
-        change.as_str().into(),
-        line.verdict.is_significant.map_or(Cell::Null, Cell::Bool),
-        time(line.contribution()),
-        interval.map_or(Cell::Null, |interval| rounded(interval.0)),
-        interval.map_or(Cell::Null, |interval| rounded(interval.1)),
-        if has_steps { rounded(line.verdict.median) } else { Cell::Null },
-        factor_of(comparison, line).map_or(Cell::Null, |factor| Cell::Ns(factor.without(line.values))),
-        line.verdict.probability.map_or(Cell::Null, Cell::Float),
-        time(line.values[0]),
-        time(line.values[1]),
-        count(0),
-        count(1),
-        per_call(0),
-        per_call(1),
-        sum(0),
-        sum(1),
-        bytes(line.values[0]),
-        bytes(line.values[1]),
-        steps(0),
-        steps(1),
-        aligned(0),
-        aligned(1),
-        speed.map_or(Cell::Null, |factor| Cell::Float(factor.ratio())),
-        speed.map_or(Cell::Null, |factor| Cell::Share(factor.spread)),
-        speed.map(|factor| factor.lines).into(),
-        line.part.map(Part::as_str).into(),
-        why.as_ref().map(|why| why.0.as_str()).into(),
-        why.as_ref().map(|why| why.1.as_str()).into(),
-        texts(&line.names[0]),
-        texts(&line.names[1]),
-        Cell::Json(places.collect()),
-    ]
+    has_steps.then(|| rounded(line.verdict.median))
+}
+
+fn cause(finding: &Finding) -> Option<&'static str> {
+    finding.why.as_ref().map(|why| why.0.as_str())
+}
+
+fn message(finding: &Finding) -> Option<&str> {
+    finding.why.as_ref().map(|why| why.1.as_str())
+}
+
+fn texts(names: &[String]) -> Value {
+    names.iter().map(String::as_str).collect::<Vec<_>>().into()
 }

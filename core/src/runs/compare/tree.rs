@@ -5,7 +5,7 @@ use super::kinds::RowKind;
 use super::profile::Profile;
 use crate::base::index::Index;
 use crate::base::order::{descending, sort_by_key};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Cell, Column, Rows, columns};
 use crate::base::units::time_ns;
 use alloc::format;
 use alloc::string::String;
@@ -140,28 +140,27 @@ pub(super) struct CallTree {
     units: [i64; 2],
 }
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::int("depth", "", "The number of ancestors; 0 for the step itself."),
-    Column::word("kind", "Kind", &RowKind::VOCABULARY, "What the row is about."),
-    Column::text("name", "Name", "The name; where something was replaced, the names of both sides."),
-    Column::bool(
-        "significant",
-        "",
-        "Whether the change of everything with this name is more than noise; null if that cannot be decided.",
-    )
-    .nullable(),
-    Column::ns("a_ns", "A", "The wall time per step in the first trace, with everything inside."),
-    Column::ns("b_ns", "B", "The same in the second trace."),
-    Column::ns("self_a_ns", "", "The same without what is inside, in the first trace."),
-    Column::ns("self_b_ns", "", "The same in the second trace."),
-    Column::ns(
-        "device_a_ns",
-        "Device A",
-        "The busy time of devices per step in the first trace that it launched, with everything inside.",
-    ),
-    Column::ns("device_b_ns", "Device B", "The same in the second trace."),
-];
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS: fn row(tree: &CallTree, branch: &Branch) {
+        let Branch { depth, group, total, own } = branch;
+        let label = &tree.labels[*group];
+    } [
+        Column::int("depth", "", "The number of ancestors; 0 for the step itself.") => *depth,
+        Column::word("kind", "Kind", &RowKind::VOCABULARY, "What the row is about.") => label.kind.as_str(),
+        Column::text("name", "Name", "The name; where something was replaced, the names of both sides.") =>
+            tree.name(branch),
+        Column::bool("significant", "", "Whether the change of everything with this name is more than noise; null if that cannot be decided.")
+            .nullable() => label.is_significant,
+        Column::ns("a_ns", "A", "The wall time per step in the first trace, with everything inside.") => total[HOST][0],
+        Column::ns("b_ns", "B", "The same in the second trace.") => total[HOST][1],
+        Column::ns("self_a_ns", "", "The same without what is inside, in the first trace.") => own[HOST][0],
+        Column::ns("self_b_ns", "", "The same in the second trace.") => own[HOST][1],
+        Column::ns("device_a_ns", "Device A", "The busy time of devices per step in the first trace that it launched, with everything inside.") =>
+            total[DEVICE][0],
+        Column::ns("device_b_ns", "Device B", "The same in the second trace.") => total[DEVICE][1],
+    ]
+}
 
 /// The branches of which a side has at least a share of the wall time or of the busy time of the step, with all of their
 /// ancestors.
@@ -195,22 +194,7 @@ impl CallTree {
     /// Returns the tree as rows.
     pub(super) fn rows(&self, min_share: f64) -> Rows {
         let mut rows = Rows::new(COLUMNS);
-        for branch in large(&self.tree.branches(self.units), min_share) {
-            let Branch { depth, group, total, own } = branch;
-            let label = &self.labels[*group];
-            rows.push(vec![
-                (*depth).into(),
-                label.kind.as_str().into(),
-                self.name(branch).into(),
-                label.is_significant.map_or(Cell::Null, Cell::Bool),
-                Cell::Ns(total[HOST][0]),
-                Cell::Ns(total[HOST][1]),
-                Cell::Ns(own[HOST][0]),
-                Cell::Ns(own[HOST][1]),
-                Cell::Ns(total[DEVICE][0]),
-                Cell::Ns(total[DEVICE][1]),
-            ]);
-        }
+        large(&self.tree.branches(self.units), min_share).for_each(|branch| rows.push(row(self, branch)));
         rows
     }
 

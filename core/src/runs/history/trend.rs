@@ -5,7 +5,7 @@ use super::series::{Run, Series, read};
 use crate::base::error::Error;
 use crate::base::order::{descending, of_float, sort_by_key};
 use crate::base::page::Page;
-use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::rows::{Column, Kinds, Rows, RowsOfKinds, Shape, Variant, columns};
 use crate::base::units::counted;
 use crate::base::words::{Word, words};
 use crate::runs::budget::metric::Metric;
@@ -29,45 +29,91 @@ words! {
     }
 }
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::word("kind", "Kind", &TrendKind::VOCABULARY, "What the row is about."),
-    Column::text("metric", "Metric", "The metric, with the name that it is about."),
-    Column::word("unit", "Unit", &Unit::VOCABULARY, "The unit of the values."),
-    Column::int(
-        "run",
-        "Run",
-        "The number of the first run after the change, from 1; of a series, the number of runs.",
-    ),
-    Column::text(
-        "commit",
-        "Commit",
-        "The commit of that run; empty if unknown. Of a series, that of the last run.",
-    ),
-    Column::float(
-        "before",
-        "Before",
-        "The mean before the change, since the change before it; of a series, its first level.",
-    ),
-    Column::float(
-        "after",
-        "After",
-        "The mean after the change, until the next one; of a series, its last level.",
-    ),
-    Column::share("change", "Change", "The change as a share of the value before; null if that is 0.")
-        .nullable(),
-    Column::float("probability", "", "The share of permutations with as large a change; null of a series.")
-        .nullable(),
-    Column::json("values", "", Shape::Values, "Of a series: the value of each run, or null."),
-];
+/// The kinds of rows.
+pub const KINDS: Kinds = Kinds {
+    column: Column::word("kind", "Kind", &TrendKind::VOCABULARY, "What the row is about."),
+    variants: &[
+        Variant { name: "Change", kinds: &[TrendKind::Change.as_str()], columns: CHANGE },
+        Variant { name: "Series", kinds: &[TrendKind::Series.as_str()], columns: SERIES },
+    ],
+};
 
-/// The columns of the runs.
-pub const RUN_COLUMNS: &[Column] = &[
-    Column::int("run", "Run", "The number of the run, from 1."),
-    Column::text("commit", "Commit", "The commit; empty if unknown."),
-    Column::text("host", "Host", "The machine; empty if unknown."),
-    Column::int("time_s", "Time", "The Unix time of the line, in s; 0 if unknown."),
-];
+const METRIC: Column = Column::text("metric", "Metric", "The metric, with the name that it is about.");
+const UNIT: Column = Column::word("unit", "Unit", &Unit::VOCABULARY, "The unit of the values.");
+const RUN: Column = Column::int(
+    "run",
+    "Run",
+    "The number of the first run after the change, from 1; of a series, the number of runs.",
+);
+const COMMIT: Column = Column::text(
+    "commit",
+    "Commit",
+    "The commit of that run; empty if unknown. Of a series, that of the last run.",
+);
+const BEFORE: Column = Column::float(
+    "before",
+    "Before",
+    "The mean before the change, since the change before it; of a series, its first level.",
+);
+const AFTER: Column = Column::float(
+    "after",
+    "After",
+    "The mean after the change, until the next one; of a series, its last level.",
+);
+const SHARE: Column =
+    Column::share("change", "Change", "The change as a share of the value before; null if that is 0.")
+        .nullable();
+
+columns! {
+    const CHANGE: fn change(runs: &[Run], step: &Step<'_>) {
+        let run = step.series.points[step.point.0].0;
+    } [
+        METRIC => step.series.metric.as_str(),
+        UNIT => unit(&step.series.metric).as_str(),
+        RUN => run + 1,
+        COMMIT => runs[run].commit.as_str(),
+        BEFORE => step.before,
+        AFTER => step.after,
+        SHARE => share(step.before, step.after),
+        Column::float("probability", "", "The share of permutations with as large a change.") => step.point.1,
+    ]
+}
+
+columns! {
+    const SERIES: fn series(runs: &[Run], series: &Series, points: &[ChangePoint]) {
+        let first = points.first().map_or(series.points.len(), |point| point.0);
+        let last = points.last().map_or(0, |point| point.0);
+        let [before, after] = [level(series, 0, first), level(series, last, series.points.len())];
+    } [
+        METRIC => series.metric.as_str(),
+        UNIT => unit(&series.metric).as_str(),
+        RUN => runs.len(),
+        COMMIT => runs.last().map_or("", |run| run.commit.as_str()),
+        BEFORE => before,
+        AFTER => after,
+        SHARE => share(before, after),
+        Column::json("values", "", Shape::Values, "The value of each run, or null.") => values(runs, series),
+    ]
+}
+
+/// The value of each run, or null.
+fn values(runs: &[Run], series: &Series) -> Value {
+    let mut values = vec![Value::Null; runs.len()];
+    for &(at, value) in &series.points {
+        values[at] = value.into();
+    }
+    values.into()
+}
+
+columns! {
+    /// The columns of the runs.
+    pub const RUN_COLUMNS: fn run(number: usize, run: &Run) [
+        Column::int("run", "Run", "The number of the run, from 1.") => number,
+        Column::text("commit", "Commit", "The commit; empty if unknown.") => run.commit.as_str(),
+        Column::text("host", "Host", "The machine; empty if unknown.") => run.host.as_str(),
+        Column::int("time_s", "Time", "The Unix time of the line, in s; 0 if unknown.") => run.time,
+    ]
+}
 
 /// The smallest change that is listed, as a share.
 const SMALLEST: f64 = 0.005;
@@ -126,58 +172,20 @@ impl Trend {
     /// Returns a row for each run, the oldest first.
     pub fn runs(&self) -> Rows {
         let mut rows = Rows::new(RUN_COLUMNS);
-        for (at, run) in self.runs.iter().enumerate() {
-            rows.push(vec![
-                (at + 1).into(),
-                run.commit.as_str().into(),
-                run.host.as_str().into(),
-                Cell::Int(run.time),
-            ]);
-        }
+        self.runs.iter().enumerate().for_each(|(at, one)| rows.push(run(at + 1, one)));
         rows
     }
 
     /// Returns a row for each change, and then one for each metric.
     pub fn rows(&self) -> Rows {
-        let mut rows = Rows::new(COLUMNS);
-        for Step { series, point, before, after } in self.changes() {
-            let run = series.points[point.0].0;
-            rows.push(self.row(TrendKind::Change, series, run, (before, after), Some(point.1)));
+        let mut rows = RowsOfKinds::new(&KINDS);
+        for step in self.changes() {
+            rows.push(TrendKind::Change.as_str(), change(&self.runs, &step));
         }
-        for (series, points) in &self.all {
-            let first = points.first().map_or(series.points.len(), |point| point.0);
-            let last = points.last().map_or(0, |point| point.0);
-            let levels = (level(series, 0, first), level(series, last, series.points.len()));
-            let run = self.runs.len().saturating_sub(1);
-            rows.push(self.row(TrendKind::Series, series, run, levels, None));
+        for (one, points) in &self.all {
+            rows.push(TrendKind::Series.as_str(), series(&self.runs, one, points));
         }
-        rows
-    }
-
-    fn row(
-        &self,
-        kind: TrendKind,
-        series: &Series,
-        run: usize,
-        (before, after): (f64, f64),
-        probability: Option<f64>,
-    ) -> Vec<Cell> {
-        let mut values = vec![Value::Null; self.runs.len()];
-        for &(at, value) in series.points.iter().filter(|_| kind == TrendKind::Series) {
-            values[at] = value.into();
-        }
-        vec![
-            kind.as_str().into(),
-            series.metric.as_str().into(),
-            unit(&series.metric).as_str().into(),
-            (run + 1).into(),
-            self.runs[run].commit.as_str().into(),
-            Cell::Float(before),
-            Cell::Float(after),
-            share(before, after).map_or(Cell::Null, Cell::Share),
-            probability.map_or(Cell::Null, Cell::Float),
-            Cell::Json(if kind == TrendKind::Series { Value::Array(values) } else { Value::Null }),
-        ]
+        rows.finish()
     }
 
     /// Returns the changes and the series as a page of text.

@@ -1,7 +1,7 @@
 //! The query about a run of several ranks. Its subject is a [`Run`] instead of a trace; a trace alone is a run of one
 //! rank.
 
-use super::columns::{COLUMNS, VARIANTS};
+use super::rows::KINDS;
 use super::run::Run;
 use super::summary::Summary;
 use crate::analysis::query::options::{Opt, ROW_LIMIT, STEP, TypedOptions, options};
@@ -25,11 +25,10 @@ options! {
 
 /// The query `ranks`.
 pub const RANKS: Query =
-    Query::new("ranks", "Several ranks: who was late and why, collectives, clocks", COLUMNS, of_one)
+    Query::of_kinds("ranks", "Several ranks: who was late and why, collectives, clocks", &KINDS, of_one)
         .examples(&["traces/", "rank*.json.gz --rank 7 --step 12", "traces.tar.gz --format json"])
         .options::<RanksOptions>()
-        .inputs(&[Input::KernelRules])
-        .variants(VARIANTS);
+        .inputs(&[Input::KernelRules]);
 
 /// Answers for a trace alone: a run of one rank.
 fn of_one(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {

@@ -13,7 +13,7 @@ pub(super) fn outline() -> Command {
             "Prints exact totals of a Chrome trace of any size: by category, track and name.\n\nThe trace is read once, and memory does not \
              grow with its events. Other commands read a part of such a trace with --window.",
         )
-        .after_long_help(format!("{}{examples}", columns(COLUMNS)))
+        .after_long_help(format!("{}{examples}", columns("Columns", COLUMNS)))
         .after_help(examples)
         .arg(
             Arg::new("row-limit")

@@ -113,17 +113,29 @@ fn page(name: &str, about: &str, example: &str) -> String {
         let _ = writeln!(out, "\n## Example\n\n```console\n$ {example}\n```");
     }
     if let Some(query) = QUERIES.iter().chain(COMPARISONS).find(|query| query.name == name) {
-        columns(&mut out, query.columns, if query.is_one_row { "one row" } else { "rows" });
+        let what = if query.is_one_row { "one row" } else { "rows" };
+        let _ = writeln!(out, "\n## Columns\n\nThe JSON form has {what} with these keys:");
+        match query.kinds {
+            None => columns(&mut out, &query.columns()),
+            Some(kinds) => {
+                columns(&mut out, &[kinds.column]);
+                for variant in kinds.variants {
+                    let words: Vec<String> = variant.kinds.iter().map(|kind| format!("`{kind}`")).collect();
+                    let _ = writeln!(out, "\nRows of the kind {}:", words.join(", "));
+                    columns(&mut out, variant.columns);
+                }
+            }
+        }
     }
     if name == "outline" {
-        columns(&mut out, COLUMNS, "rows");
+        out.push_str("\n## Columns\n\nThe JSON form has rows with these keys:\n");
+        columns(&mut out, COLUMNS);
     }
     crate::console::with_outputs(&out)
 }
 
-fn columns(out: &mut String, columns: &[Column], kind: &str) {
-    let _ = writeln!(out, "\n## Columns\n\nThe JSON form has {kind} with these keys:\n");
-    out.push_str("| key | title | type | |\n|---|---|---|---|\n");
+fn columns(out: &mut String, columns: &[Column]) {
+    out.push_str("\n| key | title | type | |\n|---|---|---|---|\n");
     for column in columns {
         let null = if column.optional { ", or null" } else { "" };
         let about = column.about.replace('|', "\\|");
