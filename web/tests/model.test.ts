@@ -1,7 +1,7 @@
 // Tests of the computations of the views, without a page.
 
 import { describe, expect, test } from "vitest";
-import type { DiffRow, StepsRow, TrendResult, TrendRow } from "kinetoscope/remote";
+import type { DiffRow, StepsRow, TrendResult, TrendChangeRow, TrendRow, TrendSeriesRow } from "kinetoscope/remote";
 import { certainty, changesOf, rangeOf, waterfall, type Total } from "../src/model/compare";
 import { amount, bytes, cell, exact, share, time } from "../src/model/format";
 import { histogram, quantile } from "../src/model/histogram";
@@ -171,17 +171,19 @@ describe("compare", () => {
 });
 
 describe("trend", () => {
-  const row = (kind: TrendRow["kind"], metric: string, more: Partial<TrendRow>): TrendRow => ({
-    kind,
+  const shared = { unit: "ns", run: 0, commit: "", before: 0, after: 0, change: null } as const;
+  const change = (metric: string, more: Partial<TrendChangeRow>): TrendRow => ({
+    kind: "change",
     metric,
-    unit: "ns",
-    run: 0,
-    commit: "",
-    before: 0,
-    after: 0,
-    change: null,
-    probability: null,
+    probability: 0,
+    ...shared,
+    ...more,
+  });
+  const series = (metric: string, more: Partial<TrendSeriesRow>): TrendRow => ({
+    kind: "series",
+    metric,
     values: null,
+    ...shared,
     ...more,
   });
   const result: TrendResult = {
@@ -189,10 +191,10 @@ describe("trend", () => {
     json: "",
     table: "",
     rows: [
-      row("change", "step", { run: 6, before: 20, after: 30 }),
-      row("change", "step", { run: 3, before: 10, after: 20 }),
-      row("series", "memory peak", { before: 7, after: 7, values: [null, 7, 7, 7, 7, 7, null] }),
-      row("series", "step", { before: 10, after: 30, values: [10, 10, 20, 20, 20, 30, 30] }),
+      change("step", { run: 6, before: 20, after: 30 }),
+      change("step", { run: 3, before: 10, after: 20 }),
+      series("memory peak", { before: 7, after: 7, values: [null, 7, 7, 7, 7, 7, null] }),
+      series("step", { before: 10, after: 30, values: [10, 10, 20, 20, 20, 30, 30] }),
     ],
   };
 

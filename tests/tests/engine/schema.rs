@@ -66,7 +66,7 @@ fn cells<'a>(rows: &'a Rows, key: &str) -> Vec<&'a Cell> {
 fn numbers(rows: &Rows, key: &str) -> Vec<Option<i64>> {
     let number = |cell: &&Cell| match cell {
         Cell::Int(n) | Cell::Ns(n) | Cell::Bytes(n) => Some(*n),
-        Cell::Null => None,
+        Cell::Absent | Cell::Null => None,
         other => panic!("{key} is no integer: {other:?}"),
     };
     cells(rows, key).iter().map(number).collect()

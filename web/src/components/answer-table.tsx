@@ -3,8 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { SearchBox } from "./search-box";
 import { useMemo } from "preact/hooks";
-import { COLUMNS } from "kinetoscope/columns";
-import type { RemoteTrace, Queries } from "kinetoscope/remote";
+import { COLUMNS, type Column } from "kinetoscope/columns";
+import type { KeyOf, RemoteTrace, Queries } from "kinetoscope/remote";
 import { count } from "../model/format";
 import { search } from "../model/search";
 import { asTabs, sorted } from "../model/sorting";
@@ -17,11 +17,21 @@ import { Table, valueIn, type Sort, type TableColumn } from "./table";
 /** Returns the columns of a query with these keys, in this order; `changes` overrides their properties. */
 export function columnsOf<V extends keyof Queries>(
   query: V,
-  keys: readonly (keyof Queries[V]["row"] & string)[],
-  changes: Partial<Record<keyof Queries[V]["row"] & string, Partial<TableColumn<Queries[V]["row"]>>>> = {},
+  keys: readonly KeyOf<Queries[V]["row"]>[],
+  changes: Partial<Record<KeyOf<Queries[V]["row"]>, Partial<TableColumn<Queries[V]["row"]>>>> = {},
 ): TableColumn<Queries[V]["row"]>[] {
+  return columnsOfKind<Queries[V]["row"]>(query, keys, changes);
+}
+
+/** The same of a query with several kinds of rows, for rows of one kind. */
+export function columnsOfKind<Row>(
+  query: keyof Queries,
+  keys: readonly KeyOf<Row>[],
+  changes: Partial<Record<KeyOf<Row>, Partial<TableColumn<Row>>>> = {},
+): TableColumn<Row>[] {
   return keys.map((key) => {
-    const column = COLUMNS[query].find((one) => one.key === key);
+    const columns: readonly Column[] = COLUMNS[query];
+    const column = columns.find((one) => one.key === key);
     if (!column) throw new Error(`${query} has no column ${key}`);
     return { ...column, title: column.title || titleOf(key), ...changes[key] };
   });

@@ -1,13 +1,19 @@
 // What the page shows of a comparison: totals, a waterfall, and the rows of its table.
 
-import type { DiffRow } from "kinetoscope/remote";
+import type { DiffIdleRow, DiffMemoryRow, DiffPartRow, DiffRow } from "kinetoscope/remote";
 
 export type Total = Extract<DiffRow, { kind: "total" }>;
 export type Phase = Extract<DiffRow, { kind: "phase" | "wait" }>;
-export type Part = Extract<DiffRow, { part_of: unknown; kind: "operator" }>;
+export type Part = DiffPartRow;
 export type Speed = Extract<DiffRow, { kind: "speed" }>;
 /** The rows of the table: what runs, idle time, and memory. */
-export type Changed = Part | Extract<DiffRow, { kind: "idle" | "memory" }>;
+export type Changed = Timed | DiffMemoryRow;
+
+/** What runs, and idle time. */
+export type Timed = Part | DiffIdleRow;
+
+/** Whether a row is about time: not about memory. */
+export const isTimed = (row: Changed): row is Timed => row.kind !== "memory";
 
 export const totalsOf = (rows: readonly DiffRow[]): Total[] => {
   const order = ["wall", "device busy", "device idle"];
@@ -22,7 +28,7 @@ export const phasesOf = (rows: readonly DiffRow[]): Phase[] =>
 export const speedsOf = (rows: readonly DiffRow[]): Speed[] => rows.filter((row): row is Speed => row.kind === "speed");
 
 export const notesOf = (rows: readonly DiffRow[]): string[] =>
-  rows.filter((row) => row.kind === "note").map((row) => row.message ?? "");
+  rows.filter((row) => row.kind === "note").map((row) => row.message);
 
 const SUMS = new Set(["total", "phase", "wait", "step", "speed", "note"]);
 
@@ -40,7 +46,7 @@ export interface Bar {
   from: number;
   to: number;
   /** The row; undefined for the ends and for the sum of the rows that have no bar. */
-  row: Changed | undefined;
+  row: Timed | undefined;
 }
 
 /**
@@ -53,18 +59,19 @@ export function waterfall(
   most: number,
   rest: (count: number) => string,
 ): Bar[] {
-  const parts = changesOf(rows).filter((row) => row.part_of === total.name && (row.contribution_ns ?? 0) !== 0);
+  const timed = changesOf(rows).filter(isTimed);
+  const parts = timed.filter((row) => row.part_of === total.name && row.contribution_ns !== 0);
   const shown = parts.slice(0, most);
   const others = parts.slice(most);
   const bars: Bar[] = [{ name: "A", from: 0, to: total.a_ns, row: undefined }];
   let at = total.a_ns;
   for (const row of shown) {
-    const to = at + (row.contribution_ns ?? 0);
+    const to = at + row.contribution_ns;
     bars.push({ name: row.name, from: at, to, row });
     at = to;
   }
   if (others.length > 0) {
-    const to = at + others.reduce((sum, row) => sum + (row.contribution_ns ?? 0), 0);
+    const to = at + others.reduce((sum, row) => sum + row.contribution_ns, 0);
     bars.push({ name: rest(others.length), from: at, to, row: undefined });
   }
   bars.push({ name: "B", from: 0, to: total.b_ns, row: undefined });

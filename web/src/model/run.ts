@@ -2,7 +2,8 @@
 
 import type { RanksRow } from "kinetoscope/remote";
 
-type OfKind<K extends RanksRow["kind"]> = Extract<RanksRow, { kind: K }>;
+/** The rows of a kind. */
+export type OfKind<K extends RanksRow["kind"]> = Extract<RanksRow, { kind: K }>;
 
 export type RankRow = OfKind<"rank">;
 export type Straggler = OfKind<"straggler">;
@@ -79,14 +80,14 @@ export type GroupRow = Pick<OfKind<"group">, "group" | "description" | "ranks">;
 
 /** Whether collectives belong to a group. */
 export function isOf(row: GroupRow, group: GroupRow): boolean {
-  const members = (group.ranks ?? []) as number[];
+  const members = group.ranks;
   const hasName = row.group === group.group && row.description === group.description;
-  return hasName && ((row.ranks ?? []) as number[]).every((rank) => members.includes(rank));
+  return hasName && row.ranks.every((rank) => members.includes(rank));
 }
 
 /** A text that identifies a group. */
 export function groupKey(group: GroupRow): string {
-  return `${group.group} ${group.description ?? ""} ${ranges((group.ranks ?? []) as number[])}`;
+  return `${group.group} ${group.description ?? ""} ${ranges(group.ranks)}`;
 }
 
 /** Returns the arrivals of the ranks of a group. */
@@ -94,12 +95,12 @@ export function skewOf(rows: readonly CollectiveRow[], group: GroupRow): Skew {
   const startOf = (row: CollectiveRow): bigint => BigInt(row.start_ns);
   const own = rows.filter((row) => row.counted && isOf(row, group));
   own.sort((a, b) => Number(startOf(a) - startOf(b)));
-  const ranks = [...new Set(own.flatMap((row) => (row.ranks ?? []) as number[]))].sort((a, b) => a - b);
+  const ranks = [...new Set(own.flatMap((row) => row.ranks))].sort((a, b) => a - b);
   const index = new Map(ranks.map((rank, at) => [rank, at]));
   const first = own[0] ? startOf(own[0]) : 0n;
   const beforeLast = ranks.map(() => new Float64Array(own.length).fill(NaN));
   own.forEach((row, at) => {
-    ((row.ranks ?? []) as number[]).forEach((rank, place) => {
+    row.ranks.forEach((rank, place) => {
       const curve = beforeLast[index.get(rank) as number] as Float64Array;
       curve[at] = ((row.wait_ns ?? []) as number[])[place] ?? NaN;
     });

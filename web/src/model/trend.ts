@@ -1,6 +1,6 @@
 // What the page shows of a history: the series of each metric with its changes and levels.
 
-import type { TrendResult, TrendRow, TrendRun } from "kinetoscope/remote";
+import type { TrendChangeRow, TrendResult, TrendRow, TrendRun, TrendSeriesRow } from "kinetoscope/remote";
 import { bytes, count, time } from "./format";
 
 /** A part of a series without a change: its first and last run, and its mean. */
@@ -17,14 +17,20 @@ export interface Series {
   /** The value of each run; null if the run lacks the metric. */
   values: readonly (number | null)[];
   /** The changes, the earliest first. */
-  changes: readonly TrendRow[];
+  changes: readonly TrendChangeRow[];
   levels: readonly Level[];
 }
 
 /** Returns the changes, the latest first. */
-export const changesOf = ({ rows }: TrendResult): TrendRow[] => rows.filter(({ kind }) => kind === "change");
+export const changesOf = ({ rows }: TrendResult): TrendChangeRow[] =>
+  rows.filter((row): row is TrendChangeRow => row.kind === "change");
 
-function levelsOf({ before, after }: TrendRow, changes: readonly TrendRow[], first: number, last: number): Level[] {
+function levelsOf(
+  { before, after }: TrendRow,
+  changes: readonly TrendChangeRow[],
+  first: number,
+  last: number,
+): Level[] {
   const starts = [first, ...changes.map(({ run }) => run)];
   return starts.map((from, at) => {
     const [next, previous] = [changes[at], changes[at - 1]];
@@ -36,7 +42,7 @@ function levelsOf({ before, after }: TrendRow, changes: readonly TrendRow[], fir
 /** Returns the metrics: those with the latest changes first, then the others in the order of the answer. */
 export function seriesOf(result: TrendResult): Series[] {
   const changed = changesOf(result);
-  const all = result.rows.filter(({ kind }) => kind === "series");
+  const all = result.rows.filter((row): row is TrendSeriesRow => row.kind === "series");
   const place = (metric: string): number => {
     const at = changed.findIndex((row) => row.metric === metric);
     return at < 0 ? changed.length : at;

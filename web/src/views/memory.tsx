@@ -5,7 +5,7 @@ import type uPlot from "uplot";
 import type { CountersRow, Curve, MemoryRow, OpsRow } from "kinetoscope/remote";
 import { Save } from "../components/save";
 import { axis, Chart } from "../components/chart";
-import { AnswerTable, columnsOf } from "../components/answer-table";
+import { AnswerTable, columnsOf, columnsOfKind } from "../components/answer-table";
 import { Await, Card, Head, Missing, Panel, To } from "../components/parts";
 import { Table } from "../components/table";
 import { bytes, count, exact, time } from "../model/format";
@@ -13,6 +13,13 @@ import { ask, rowsOf } from "../state/ask";
 import { numberParam, param, setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
 import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../strings";
+
+/** The rows of a kind. */
+type OfKind<K extends MemoryRow["kind"]> = Extract<MemoryRow, { kind: K }>;
+
+function ofKind<K extends MemoryRow["kind"]>(rows: readonly MemoryRow[], kind: K): OfKind<K>[] {
+  return rows.filter((row): row is OfKind<K> => row.kind === kind);
+}
 
 const LABELS = TEXTS.memory;
 const SHARED = TEXTS.shared;
@@ -23,7 +30,7 @@ const POINTS = 1200;
 /** Powers of two: round distances between the ticks of a byte axis. */
 const BINARY = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
-function DeviceCards({ row }: { row: MemoryRow }) {
+function DeviceCards({ row }: { row: OfKind<"device"> }) {
   const size = (label: string, value: number | null, about: string, note?: string) =>
     value === null ? null : (
       <Card
@@ -37,12 +44,7 @@ function DeviceCards({ row }: { row: MemoryRow }) {
     );
   return (
     <div class="cards">
-      {size(
-        LABELS.peak,
-        row.peak_bytes,
-        LABELS.peakHint,
-        row.at_ns === null ? undefined : TEMPLATES.peakTime(time(row.at_ns)),
-      )}
+      {size(LABELS.peak, row.peak_bytes, LABELS.peakHint, TEMPLATES.peakTime(time(row.at_ns)))}
       {size(LABELS.reservedPeak, row.reserved_bytes, LABELS.reservedPeakHint)}
       {size(
         LABELS.totalAllocated,
@@ -120,7 +122,7 @@ function MemoryChart({ drawn, peakAt }: { drawn: Drawn; peakAt: number | null })
 
 function Device(props: {
   open: OpenTrace;
-  row: MemoryRow;
+  row: OfKind<"device">;
   rows: readonly MemoryRow[];
   counters: readonly CountersRow[];
 }) {
@@ -139,8 +141,8 @@ function Device(props: {
     allocated: await curve(allocated),
     reserved: await curve(reserved),
   }));
-  const atPeak = rows.filter((one) => one.kind === "at_peak" && one.device === row.device);
-  const kept = rows.filter((one) => one.kind === "kept" && one.device === row.device);
+  const atPeak = ofKind(rows, "at_peak").filter((one) => one.device === row.device);
+  const kept = ofKind(rows, "kept").filter((one) => one.device === row.device);
   return (
     <div class="memory-device" data-memory-device={row.device}>
       <DeviceCards row={row} />
@@ -156,14 +158,12 @@ function Device(props: {
             >
               {PAGE_TEXTS.showAll}
             </button>
-            {row.at_ns === null ? null : (
-              <To
-                view="timeline"
-                with={{ start: row.at_ns - open.info.wall_ns * 0.01, end: row.at_ns + open.info.wall_ns * 0.01 }}
-              >
-                {LABELS.peakInTheTimeline}
-              </To>
-            )}
+            <To
+              view="timeline"
+              with={{ start: row.at_ns - open.info.wall_ns * 0.01, end: row.at_ns + open.info.wall_ns * 0.01 }}
+            >
+              {LABELS.peakInTheTimeline}
+            </To>
           </>
         }
       >
@@ -177,21 +177,23 @@ function Device(props: {
   );
 }
 
-function Owners(props: { title: string; about: string; rows: readonly MemoryRow[]; withShare?: boolean }) {
+type Owner = OfKind<"at_peak" | "kept">;
+
+function Owners(props: { title: string; about: string; rows: readonly Owner[]; withShare?: boolean }) {
   if (props.rows.length === 0) return null;
-  const columns = columnsOf(
+  const columns = columnsOfKind<Owner>(
     "memory",
     ["name", "allocated_bytes", ...(props.withShare ? (["share"] as const) : []), "count"],
     {
       name: {
         title: LABELS.owner,
         show: (row) =>
-          row.name && !row.name.startsWith("(") ? (
+          row.name.startsWith("(") ? (
+            row.name
+          ) : (
             <To view="operators" with={{ q: row.name }}>
               {row.name}
             </To>
-          ) : (
-            (row.name ?? LABELS.unknownOwner)
           ),
       },
       allocated_bytes: { title: LABELS.held, bar: true },
@@ -264,15 +266,13 @@ function All({
   rows: readonly MemoryRow[];
   counters: readonly CountersRow[];
 }) {
-  const devices = rows
-    .filter((row) => row.kind === "device")
-    .sort((a, b) => Number(a.device === "CPU") - Number(b.device === "CPU"));
+  const devices = ofKind(rows, "device").sort((a, b) => Number(a.device === "CPU") - Number(b.device === "CPU"));
   const at = Math.max(
     0,
     devices.findIndex((row) => row.device === param("device")),
   );
   const device = devices[at];
-  const failures = rows.filter((row) => row.kind === "out_of_memory");
+  const failures = ofKind(rows, "out_of_memory");
   return (
     <>
       {failures.length > 0 ? (

@@ -107,16 +107,22 @@ fn exchanged(row: &Value) -> Value {
         ("aligned_a", "aligned_b"),
         ("names_a", "names_b"),
     ] {
-        (out[one], out[other]) = (out[other].clone(), out[one].clone());
+        swap(&mut out, one, other);
     }
-    for key in ["contribution_ns", "median_ns", "equal_speed_ns"] {
+    swap(&mut out, "low_ns", "high_ns");
+    for key in ["contribution_ns", "median_ns", "equal_speed_ns", "low_ns", "high_ns"] {
         if let Some(ns) = out[key].as_i64() {
             out[key] = (-ns).into();
         }
     }
-    let negative = |value: &Value| value.as_i64().map_or(Value::Null, |ns| (-ns).into());
-    (out["low_ns"], out["high_ns"]) = (negative(&out["high_ns"]), negative(&out["low_ns"]));
     out
+}
+
+/// Exchanges two members, if rows of this kind have them.
+fn swap(row: &mut Value, one: &str, other: &str) {
+    if row.get(one).is_some() {
+        (row[one], row[other]) = (row[other].clone(), row[one].clone());
+    }
 }
 
 proptest! {

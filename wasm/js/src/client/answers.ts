@@ -65,13 +65,19 @@ type ColumnOf<T> = [Exclude<T, null>] extends [number]
         ? Uint8Array
         : T[];
 
+/** The keys of rows; of rows of several kinds, those of all kinds. */
+export type KeyOf<Row> = Row extends unknown ? Extract<keyof Row, string> : never;
+
+/** The values of a key in rows of several kinds; null in those that do not have it. */
+type ValueOf<Row, Key> = Row extends unknown ? (Key extends keyof Row ? Row[Key] : null) : never;
+
 /**
  * An answer as columns: numbers with NaN for null, booleans with 2 for null, strings as codes, other types as values.
  * Rows of several kinds share one set of columns.
  */
 export interface Columns<Row> {
   length: number;
-  columns: { [K in Extract<keyof Row, string>]: ColumnOf<Row[K]> };
+  columns: { [K in KeyOf<Row>]: ColumnOf<ValueOf<Row, K>> };
 }
 
 export type QueryName = keyof Queries;

@@ -15,6 +15,7 @@ export type {
   SourceNote,
   RankSummaryOptions,
 } from "../options/run.js";
+export type { KeyOf } from "../client/answers.js";
 export type { Source } from "../base/source.js";
 export type {
   Buffers,

@@ -1,6 +1,6 @@
 // The exports of `kinetoscope/lite`, in addition to its function.
 
-export type { Columns, Diagnostic, TextColumn, Tiles, TilesOptions } from "../client/answers.js";
+export type { Columns, Diagnostic, KeyOf, TextColumn, Tiles, TilesOptions } from "../client/answers.js";
 export { KinetoscopeError, type ErrorCode } from "../base/errors.js";
 export type { LiteClient, LiteOptions } from "../client/lite-client.js";
 export { memoryBytes } from "../engine/lite.js";

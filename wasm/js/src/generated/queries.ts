@@ -7,479 +7,157 @@ export type StackGroup = `stack:${number}`;
 export type UnixNs = `${bigint}`;
 
 export type EngineErrorCode =
-  | "empty"
-  | "not_a_trace"
-  | "output"
-  | "bad_option"
-  | "unfit";
+  | "empty" | "not_a_trace" | "output" | "bad_option" | "unfit";
 
 export type DiagnosticCode =
-  | "compressed_cut"
-  | "compressed_damaged"
-  | "compressed_trailing"
-  | "utf16"
-  | "byte_order_mark"
-  | "truncated"
-  | "memory_limit"
-  | "repeated_values"
-  | "outside_window"
-  | "unclosed"
-  | "damaged_event"
-  | "stray_bytes"
-  | "not_an_object"
-  | "missing_comma"
-  | "trailing_comma"
-  | "bare_word"
-  | "bad_number"
-  | "unescaped_quote"
-  | "unescaped_backslash"
-  | "control_character"
-  | "invalid_utf8"
-  | "lone_surrogate"
-  | "duplicate_key"
-  | "damaged_metadata"
-  | "event_too_large"
-  | "nesting_too_deep"
-  | "name_too_long"
-  | "trailing_document"
-  | "missing_phase"
-  | "missing_time"
-  | "missing_duration"
-  | "negative_duration"
-  | "time_rounded"
-  | "time_adjusted"
-  | "time_out_of_range"
-  | "unlikely_unit"
-  | "nanoseconds"
-  | "duration_shortened"
-  | "size_clamped"
-  | "unmatched_begin"
-  | "unmatched_end"
-  | "mismatched_end"
-  | "unmatched_async"
-  | "ambiguous_frame"
-  | "ambiguous_async"
-  | "unmatched_flow"
-  | "overlapping_spans"
-  | "not_recorded"
-  | "kernel_without_launch"
-  | "launch_without_kernel"
-  | "repeated_id"
-  | "ambiguous_link"
-  | "lost_sample"
-  | "async_apart"
-  | "sample_stack"
-  | "sample_time"
-  | "sample_weight"
-  | "event_stack"
-  | "negative_correlation"
-  | "no_forward_thread"
-  | "no_start_record"
-  | "late_start_record"
-  | "start_unknown"
-  | "unknown_kind"
-  | "repeated_push"
-  | "hidden_record"
-  | "unmatched_push"
-  | "dropped_record"
-  | "cut_argument"
-  | "ended_out_of_order"
-  | "open_span"
-  | "unknown_name"
-  | "history_overflowed"
-  | "unmatched_pop";
+  | "compressed_cut" | "compressed_damaged" | "compressed_trailing" | "utf16" | "byte_order_mark"
+  | "truncated" | "memory_limit" | "repeated_values" | "outside_window" | "unclosed"
+  | "damaged_event" | "stray_bytes" | "not_an_object" | "missing_comma" | "trailing_comma"
+  | "bare_word" | "bad_number" | "unescaped_quote" | "unescaped_backslash" | "control_character"
+  | "invalid_utf8" | "lone_surrogate" | "duplicate_key" | "damaged_metadata" | "event_too_large"
+  | "nesting_too_deep" | "name_too_long" | "trailing_document" | "missing_phase" | "missing_time"
+  | "missing_duration" | "negative_duration" | "time_rounded" | "time_adjusted" | "time_out_of_range"
+  | "unlikely_unit" | "nanoseconds" | "duration_shortened" | "size_clamped" | "unmatched_begin"
+  | "unmatched_end" | "mismatched_end" | "unmatched_async" | "ambiguous_frame" | "ambiguous_async"
+  | "unmatched_flow" | "overlapping_spans" | "not_recorded" | "kernel_without_launch"
+  | "launch_without_kernel" | "repeated_id" | "ambiguous_link" | "lost_sample" | "async_apart"
+  | "sample_stack" | "sample_time" | "sample_weight" | "event_stack" | "negative_correlation"
+  | "no_forward_thread" | "no_start_record" | "late_start_record" | "start_unknown" | "unknown_kind"
+  | "repeated_push" | "hidden_record" | "unmatched_push" | "dropped_record" | "cut_argument"
+  | "ended_out_of_order" | "open_span" | "unknown_name" | "history_overflowed" | "unmatched_pop";
 
 export type Severity =
-  | "note"
-  | "repaired"
-  | "lost";
+  | "note" | "repaired" | "lost";
 
 export type Relation =
-  | "self"
-  | "ancestor"
-  | "launch"
-  | "operator"
-  | "device_work"
-  | "forward"
-  | "backward"
-  | "flow_from"
-  | "flow_to";
+  | "self" | "ancestor" | "launch" | "operator" | "device_work" | "forward" | "backward"
+  | "flow_from" | "flow_to";
 
 export type DeviceType =
-  | "CPU"
-  | "CUDA"
-  | "MKLDNN"
-  | "OPENGL"
-  | "OPENCL"
-  | "IDEEP"
-  | "HIP"
-  | "FPGA"
-  | "MAIA"
-  | "XLA"
-  | "Vulkan"
-  | "Metal"
-  | "XPU"
-  | "MPS"
-  | "Meta"
-  | "HPU"
-  | "VE"
-  | "Lazy"
-  | "IPU"
-  | "MTIA"
+  | "CPU" | "CUDA" | "MKLDNN" | "OPENGL" | "OPENCL" | "IDEEP" | "HIP" | "FPGA" | "MAIA" | "XLA"
+  | "Vulkan" | "Metal" | "XPU" | "MPS" | "Meta" | "HPU" | "VE" | "Lazy" | "IPU" | "MTIA"
   | "PrivateUse1";
 
 export type WorkClass =
-  | "compute"
-  | "communication"
-  | "memcpy"
-  | "memset";
+  | "compute" | "communication" | "memcpy" | "memset";
 
 export type KernelCategory =
-  | "gemm"
-  | "convolution"
-  | "attention"
-  | "norm"
-  | "elementwise"
-  | "reduction"
-  | "softmax"
-  | "embedding"
-  | "moe"
-  | "pooling"
-  | "optimizer"
-  | "sort_scan"
-  | "random"
-  | "copy"
-  | "memset"
-  | "communication"
-  | "other";
+  | "gemm" | "convolution" | "attention" | "norm" | "elementwise" | "reduction" | "softmax"
+  | "embedding" | "moe" | "pooling" | "optimizer" | "sort_scan" | "random" | "copy" | "memset"
+  | "communication" | "other";
 
 export type FitnessQuestion =
-  | "operators"
-  | "device time"
-  | "idle"
-  | "communication"
-  | "memory"
-  | "steps";
+  | "operators" | "device time" | "idle" | "communication" | "memory" | "steps";
 
 export type FitnessVerdict =
-  | "good"
-  | "limited"
-  | "unfit";
+  | "good" | "limited" | "unfit";
 
 export type Cause =
-  | "data_loading"
-  | "host_to_device_copy"
-  | "synchronization"
-  | "allocation"
-  | "compilation"
-  | "garbage_collection"
-  | "lock"
-  | "launch"
-  | "operator"
-  | "optimizer"
-  | "autograd"
-  | "user_code"
-  | "other_stream"
-  | "queued"
-  | "profiler_overhead"
-  | "not_recorded"
-  | "unknown";
+  | "data_loading" | "host_to_device_copy" | "synchronization" | "allocation" | "compilation"
+  | "garbage_collection" | "lock" | "launch" | "operator" | "optimizer" | "autograd" | "user_code"
+  | "other_stream" | "queued" | "profiler_overhead" | "not_recorded" | "unknown";
 
 export type PathPart =
-  | "compute"
-  | "communication"
-  | "memcpy"
-  | "memset"
-  | "launch_delay"
-  | "kernel_gap"
-  | "stream_wait"
-  | "synchronization_delay"
-  | "queue_full"
-  | "thread_delay"
-  | "data_loading"
-  | "host_to_device_copy"
-  | "synchronization"
-  | "allocation"
-  | "compilation"
-  | "garbage_collection"
-  | "lock"
-  | "launch"
-  | "operator"
-  | "optimizer"
-  | "autograd"
-  | "user_code"
-  | "profiler_overhead"
-  | "unknown";
+  | "compute" | "communication" | "memcpy" | "memset" | "launch_delay" | "kernel_gap" | "stream_wait"
+  | "synchronization_delay" | "queue_full" | "thread_delay" | "data_loading" | "host_to_device_copy"
+  | "synchronization" | "allocation" | "compilation" | "garbage_collection" | "lock" | "launch"
+  | "operator" | "optimizer" | "autograd" | "user_code" | "profiler_overhead" | "unknown";
 
 export type RanksKind =
-  | "run"
-  | "note"
-  | "fitness"
-  | "straggler"
-  | "slow_node"
-  | "slow_link"
-  | "clock"
-  | "rank"
-  | "group"
-  | "bandwidth"
-  | "step"
-  | "rank_step"
-  | "collective";
+  | "run" | "note" | "fitness" | "straggler" | "slow_node" | "slow_link" | "clock" | "rank" | "group"
+  | "bandwidth" | "step" | "rank_step" | "collective";
 
 export type RunNote =
-  | "unreadable"
-  | "skipped"
-  | "no_events"
-  | "merged_trace"
-  | "partial"
-  | "missing_rank"
-  | "duplicate_rank"
-  | "contradictory_rank"
-  | "assumed_rank"
-  | "another_run"
-  | "mixed_schema"
-  | "distant_clock"
-  | "missing_calls"
-  | "skewed_start"
-  | "calls_left_out";
+  | "unreadable" | "skipped" | "no_events" | "merged_trace" | "partial" | "missing_rank"
+  | "duplicate_rank" | "contradictory_rank" | "assumed_rank" | "another_run" | "mixed_schema"
+  | "distant_clock" | "missing_calls" | "skewed_start" | "calls_left_out";
 
 export type Phase =
-  | "data loading"
-  | "forward"
-  | "backward"
-  | "optimizer"
-  | "communication"
-  | "other";
-
-export type Parallelism =
-  | "data"
-  | "tensor"
-  | "pipeline"
-  | "expert"
-  | "context"
-  | "unknown";
+  | "data loading" | "forward" | "backward" | "optimizer" | "communication" | "other";
 
 export type CollectiveName =
-  | "all_reduce"
-  | "all_gather"
-  | "reduce_scatter"
-  | "all_to_all"
-  | "broadcast"
-  | "reduce"
-  | "gather"
-  | "scatter"
-  | "barrier"
-  | "send"
-  | "recv"
-  | "send_recv"
-  | "other";
+  | "all_reduce" | "all_gather" | "reduce_scatter" | "all_to_all" | "broadcast" | "reduce" | "gather"
+  | "scatter" | "barrier" | "send" | "recv" | "send_recv" | "other";
+
+export type Parallelism =
+  | "data" | "tensor" | "pipeline" | "expert" | "context" | "unknown";
 
 export type MatchedBy =
-  | "sequence number"
-  | "comms id"
-  | "order"
-  | "pair";
+  | "sequence number" | "comms id" | "order" | "pair";
 
 export type FlopsKind =
-  | "total"
-  | "operator";
+  | "total" | "operator";
 
 export type Bound =
-  | "compute"
-  | "memory";
+  | "compute" | "memory";
 
 export type CoverageKind =
-  | "captured"
-  | "total"
-  | "dynamo_captured"
-  | "dynamo_total"
-  | "graph"
-  | "missed";
+  | "captured" | "total" | "dynamo_captured" | "dynamo_total" | "graph" | "missed";
 
 export type MemoryKind =
-  | "device"
-  | "at_peak"
-  | "step"
-  | "kept"
-  | "out_of_memory"
-  | "segments";
+  | "device" | "at_peak" | "step" | "kept" | "out_of_memory" | "segments";
 
 export type EventTreeTag =
-  | "TorchOp"
-  | "Allocation"
-  | "OutOfMemory"
-  | "PyCall"
-  | "PyCCall"
-  | "PythonGC"
-  | "Kineto";
+  | "TorchOp" | "Allocation" | "OutOfMemory" | "PyCall" | "PyCCall" | "PythonGC" | "Kineto";
 
 export type Category =
-  | "cpu_op"
-  | "user_annotation"
-  | "python_function"
-  | "cuda_runtime"
-  | "cuda_driver"
-  | "kernel"
-  | "gpu_memcpy"
-  | "gpu_memset"
-  | "gpu_user_annotation"
-  | "cuda_sync"
-  | "cuda_event"
-  | "overhead"
-  | "cpu_instant_event"
-  | "Trace";
+  | "cpu_op" | "user_annotation" | "python_function" | "cuda_runtime" | "cuda_driver" | "kernel"
+  | "gpu_memcpy" | "gpu_memset" | "gpu_user_annotation" | "cuda_sync" | "cuda_event" | "overhead"
+  | "cpu_instant_event" | "Trace";
 
 export type CounterUnit =
-  | "bytes"
-  | "count"
-  | "share"
-  | "bytes_per_second";
+  | "bytes" | "count" | "share" | "bytes_per_second";
 
 export type TrackKind =
-  | "host"
-  | "device";
+  | "host" | "device";
 
 export type CheckKind =
-  | "identity"
-  | "rule"
-  | "note"
-  | "repaired"
-  | "lost";
+  | "identity" | "rule" | "note" | "repaired" | "lost";
 
 export type DiffKind =
-  | "total"
-  | "speed"
-  | "phase"
-  | "wait"
-  | "operator"
-  | "range"
-  | "python"
-  | "runtime"
-  | "other"
-  | "kernel"
-  | "collective"
-  | "memcpy"
-  | "memset"
-  | "idle"
-  | "memory"
-  | "step"
-  | "note";
+  | "total" | "speed" | "phase" | "wait" | "operator" | "range" | "python" | "runtime" | "other"
+  | "kernel" | "collective" | "memcpy" | "memset" | "idle" | "memory" | "step" | "note";
 
 export type DiffChange =
-  | "slower"
-  | "faster"
-  | "new"
-  | "gone"
-  | "more calls"
-  | "fewer calls"
-  | "renamed"
-  | "fused"
-  | "split"
-  | "moved"
-  | "more"
-  | "less"
-  | "same";
+  | "slower" | "faster" | "new" | "gone" | "more calls" | "fewer calls" | "renamed" | "fused"
+  | "split" | "moved" | "more" | "less" | "same";
 
 export type DiffPart =
-  | "wall"
-  | "device busy"
-  | "device idle";
+  | "wall" | "device busy" | "device idle";
 
 export type DiffCause =
-  | "work"
-  | "calls"
-  | "time per call"
-  | "shapes"
-  | "data type"
-  | "other kernel"
-  | "fusion"
-  | "stream"
-  | "device"
-  | "waiting"
-  | "overlap"
-  | "compilation"
-  | "cuda graph"
-  | "clock"
-  | "machine";
-
-export type BudgetOutcome =
-  | "pass"
-  | "breach"
-  | "unfit";
-
-export type BudgetMetric =
-  | "step"
-  | "device_busy"
-  | "device_idle"
-  | "idle"
-  | "communication"
-  | "operator"
-  | "range"
-  | "kernel"
-  | "memory"
-  | "launches"
-  | "recompilations"
-  | "findings";
-
-export type BudgetRule =
-  | "max"
-  | "max_increase"
-  | "no_significant_increase"
-  | "forbid";
-
-export type BudgetUnit =
-  | "ns"
-  | "bytes"
-  | "count";
+  | "work" | "calls" | "time per call" | "shapes" | "data type" | "other kernel" | "fusion"
+  | "stream" | "device" | "waiting" | "overlap" | "compilation" | "cuda graph" | "clock" | "machine";
 
 export type TrendKind =
-  | "series"
-  | "change";
+  | "series" | "change";
+
+export type BudgetUnit =
+  | "ns" | "bytes" | "count";
+
+export type BudgetOutcome =
+  | "pass" | "breach" | "unfit";
+
+export type BudgetMetric =
+  | "step" | "device_busy" | "device_idle" | "idle" | "communication" | "operator" | "range"
+  | "kernel" | "memory" | "launches" | "recompilations" | "findings";
+
+export type BudgetRule =
+  | "max" | "max_increase" | "no_significant_increase" | "forbid";
 
 export type OutlineKind =
-  | "trace"
-  | "category"
-  | "track"
-  | "name";
+  | "trace" | "category" | "track" | "name";
 
 export type FitnessCode =
-  | "no_operators"
-  | "no_device_work"
-  | "no_device"
-  | "no_communication"
-  | "no_memory"
-  | "no_steps"
-  | "launches_without_work"
-  | "work_without_launch"
-  | "filtered"
-  | "lost"
-  | "paused"
-  | "graphs"
-  | "clocks"
-  | "one_collective"
-  | "other_ranks"
-  | "missing_steps"
-  | "cut_step"
-  | "cold_step"
-  | "device_properties"
-  | "validator";
+  | "no_operators" | "no_device_work" | "no_device" | "no_communication" | "no_memory" | "no_steps"
+  | "launches_without_work" | "work_without_launch" | "filtered" | "lost" | "paused" | "graphs"
+  | "clocks" | "one_collective" | "other_ranks" | "missing_steps" | "cut_step" | "cold_step"
+  | "device_properties" | "validator";
 
 export type FindingCode =
-  | "gpu_idle"
-  | "exposed_communication"
-  | "pageable_copies"
-  | "short_kernels"
-  | "synchronization"
-  | "data_loading"
-  | "garbage_collection"
-  | "no_tensor_cores"
-  | "data_parallel"
-  | "host_collectives"
-  | "memory_nearly_full"
-  | "anti_pattern"
-  | "uneven_steps"
-  | "blocking_polls"
-  | "trace_incomplete"
+  | "gpu_idle" | "exposed_communication" | "pageable_copies" | "short_kernels" | "synchronization"
+  | "data_loading" | "garbage_collection" | "no_tensor_cores" | "data_parallel" | "host_collectives"
+  | "memory_nearly_full" | "anti_pattern" | "uneven_steps" | "blocking_polls" | "trace_incomplete"
   | "overlapping_spans";
 
 export interface Fitness {
@@ -721,10 +399,9 @@ export interface BudgetRow {
   message: string;
 }
 
-/** A change of a metric, or a metric over all runs of a history. */
-export interface TrendRow {
-  /** What the row is about. */
-  kind: TrendKind;
+/** A change of a metric, or a metric over all runs of a history; of the kind change. */
+export interface TrendChangeRow {
+  kind: "change";
   /** The metric, with the name that it is about. */
   metric: string;
   /** The unit of the values. */
@@ -739,11 +416,33 @@ export interface TrendRow {
   after: number;
   /** The change as a share of the value before; null if that is 0. */
   change: number | null;
-  /** The share of permutations with as large a change; null of a series. */
-  probability: number | null;
-  /** Of a series: the value of each run, or null. */
+  /** The share of permutations with as large a change. */
+  probability: number;
+}
+
+/** A change of a metric, or a metric over all runs of a history; of the kind series. */
+export interface TrendSeriesRow {
+  kind: "series";
+  /** The metric, with the name that it is about. */
+  metric: string;
+  /** The unit of the values. */
+  unit: BudgetUnit;
+  /** The number of the first run after the change, from 1; of a series, the number of runs. */
+  run: number;
+  /** The commit of that run; empty if unknown. Of a series, that of the last run. */
+  commit: string;
+  /** The mean before the change, since the change before it; of a series, its first level. */
+  before: number;
+  /** The mean after the change, until the next one; of a series, its last level. */
+  after: number;
+  /** The change as a share of the value before; null if that is 0. */
+  change: number | null;
+  /** The value of each run, or null. */
   values: unknown[] | null;
 }
+
+/** A change of a metric, or a metric over all runs of a history; `kind` determines which columns it has. */
+export type TrendRow = TrendChangeRow | TrendSeriesRow;
 
 /** A run of a history. */
 export interface TrendRun {
@@ -1315,860 +1014,107 @@ export interface RanksOptions {
   rowLimit?: number | undefined;
 }
 
-/** A row of `ranks` of the kind run. */
+/** A row of `ranks`; of the kind run. */
 export interface RanksRunRow {
-  /** What the row is about. */
   kind: "run";
-  /** The rank. */
-  rank: null;
   /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
+  ranks: number[];
   /** The number of ranks of the run, as the traces state it. */
   world_size: number | null;
   /** The ranks without a trace. */
-  missing: unknown[] | null;
-  /** The machine of the rank. */
-  host: null;
-  /** The first trace of the rank. */
-  trace: null;
-  /** The number of recordings of the rank. */
-  windows: null;
-  /** The number of the class of ranks that behave alike. */
-  class: null;
-  /** The kind of note. */
-  code: null;
-  /** A kind of question about each trace. */
-  question: null;
-  /** Whether the traces of the `ranks` can answer it. */
-  verdict: null;
-  /** The note, the reason for the verdict, or what the straggler did more than the others. */
-  message: null;
-  /** The phase in which the rank or the machine was late. */
-  phase: null;
-  /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
-  /** What the others waited for because of it, summed over the steps. */
-  cost_ns: null;
-  /** Whether it was late in most steps. */
-  persistent: null;
-  /** The number of the step. */
-  step: null;
-  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
-  wall_ns: null;
-  /** The time of data loading. */
-  data_loading_ns: null;
-  /** The time of the forward pass. */
-  forward_ns: null;
-  /** The time of the backward pass. */
-  backward_ns: null;
-  /** The time of the optimizer. */
-  optimizer_ns: null;
-  /** The exposed time of communication, with waiting. */
-  communication_ns: null;
-  /** The remaining time. */
-  other_ns: null;
-  /** The time of the rank's own work: all phases except communication. */
-  own_ns: null;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
-  late_ns: null;
-  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
-  waited_ns: null;
-  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
-  imbalance: null;
-  /** The number of collectives in which the rank arrived last. */
-  last: null;
+  missing: number[];
   /** The number of matched collectives. */
   matched: number;
-  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
-  bubble: null;
-  /** The time in which its devices only communicated; null without devices. */
-  exposed_communication_ns: null;
-  /** The idle time of its devices; null without devices. */
-  idle_ns: null;
-  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
-  peak_bytes: null;
-  /** How much later than the first rank it began to record. */
-  start_skew_ns: null;
-  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
-  offset_ns: null;
-  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
-  drift_ppm: null;
-  /** The time of the rank's clock at which the offset holds. */
-  at_ns: null;
-  /** How far the offset may be off. */
-  error_ns: null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: null;
-  /** Why the clock could not be fitted; null if it could. */
-  refused: null;
-  /** The name of the process group; the stream of its kernels if the trace does not name it. */
-  group: null;
-  /** The description of the process group. */
-  description: null;
-  /** What the process group is for. */
-  parallelism: null;
-  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
-  stated: null;
-  /** The number of the collective in its group; null if the traces have none. */
-  seq: null;
-  /** The collective. */
-  name: null;
-  /** The size of the input or the output, whichever is larger; of a group, the sum. */
-  bytes: null;
-  /** When the first rank arrived, on the reference clock. */
-  start_ns: null;
-  /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
-  /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
-  /** The rank that arrived last. */
-  last_rank: null;
-  /** What that rank mostly did since its previous collective. */
-  last_phase: null;
-  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
-  counted: null;
-  /** How the calls of the ranks were matched. */
-  matched_by: null;
-  /** The share of calls that could be matched; 1 for a sequence number or an id. */
-  confidence: null;
-  /** The number of collectives. */
-  count: null;
-  /** The number of machines of the ranks. */
-  nodes: null;
-  /** The median transfer. */
-  usual_transfer_ns: null;
-  /** The median transfer of the same kind and size in other groups. */
-  others_transfer_ns: null;
-  /** The algorithm bandwidth: the size divided by the median transfer. */
-  bytes_per_second: null;
-  /** The bus bandwidth, by the factors of nccl-tests. */
-  bus_bytes_per_second: null;
 }
 
-/** A row of `ranks` of the kind note. */
+/** A row of `ranks`; of the kind note. */
 export interface RanksNoteRow {
-  /** What the row is about. */
   kind: "note";
-  /** The rank. */
-  rank: null;
-  /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
-  /** The number of ranks of the run, as the traces state it. */
-  world_size: null;
-  /** The ranks without a trace. */
-  missing: unknown[] | null;
-  /** The machine of the rank. */
-  host: null;
-  /** The first trace of the rank. */
-  trace: null;
-  /** The number of recordings of the rank. */
-  windows: null;
-  /** The number of the class of ranks that behave alike. */
-  class: null;
   /** The kind of note. */
   code: RunNote;
-  /** A kind of question about each trace. */
-  question: null;
-  /** Whether the traces of the `ranks` can answer it. */
-  verdict: null;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: string;
-  /** The phase in which the rank or the machine was late. */
-  phase: null;
-  /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
-  /** What the others waited for because of it, summed over the steps. */
-  cost_ns: null;
-  /** Whether it was late in most steps. */
-  persistent: null;
-  /** The number of the step. */
-  step: null;
-  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
-  wall_ns: null;
-  /** The time of data loading. */
-  data_loading_ns: null;
-  /** The time of the forward pass. */
-  forward_ns: null;
-  /** The time of the backward pass. */
-  backward_ns: null;
-  /** The time of the optimizer. */
-  optimizer_ns: null;
-  /** The exposed time of communication, with waiting. */
-  communication_ns: null;
-  /** The remaining time. */
-  other_ns: null;
-  /** The time of the rank's own work: all phases except communication. */
-  own_ns: null;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
-  late_ns: null;
-  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
-  waited_ns: null;
-  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
-  imbalance: null;
-  /** The number of collectives in which the rank arrived last. */
-  last: null;
-  /** The number of matched collectives. */
-  matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
-  bubble: null;
-  /** The time in which its devices only communicated; null without devices. */
-  exposed_communication_ns: null;
-  /** The idle time of its devices; null without devices. */
-  idle_ns: null;
-  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
-  peak_bytes: null;
-  /** How much later than the first rank it began to record. */
-  start_skew_ns: null;
-  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
-  offset_ns: null;
-  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
-  drift_ppm: null;
-  /** The time of the rank's clock at which the offset holds. */
-  at_ns: null;
-  /** How far the offset may be off. */
-  error_ns: null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: null;
-  /** Why the clock could not be fitted; null if it could. */
-  refused: null;
-  /** The name of the process group; the stream of its kernels if the trace does not name it. */
-  group: null;
-  /** The description of the process group. */
-  description: null;
-  /** What the process group is for. */
-  parallelism: null;
-  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
-  stated: null;
-  /** The number of the collective in its group; null if the traces have none. */
-  seq: null;
-  /** The collective. */
-  name: null;
-  /** The size of the input or the output, whichever is larger; of a group, the sum. */
-  bytes: null;
-  /** When the first rank arrived, on the reference clock. */
-  start_ns: null;
-  /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
-  /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
-  /** The rank that arrived last. */
-  last_rank: null;
-  /** What that rank mostly did since its previous collective. */
-  last_phase: null;
-  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
-  counted: null;
-  /** How the calls of the ranks were matched. */
-  matched_by: null;
-  /** The share of calls that could be matched; 1 for a sequence number or an id. */
-  confidence: null;
-  /** The number of collectives. */
-  count: null;
-  /** The number of machines of the ranks. */
-  nodes: null;
-  /** The median transfer. */
-  usual_transfer_ns: null;
-  /** The median transfer of the same kind and size in other groups. */
-  others_transfer_ns: null;
-  /** The algorithm bandwidth: the size divided by the median transfer. */
-  bytes_per_second: null;
-  /** The bus bandwidth, by the factors of nccl-tests. */
-  bus_bytes_per_second: null;
 }
 
-/** A row of `ranks` of the kind fitness. */
+/** A row of `ranks`; of the kind fitness. */
 export interface RanksFitnessRow {
-  /** What the row is about. */
   kind: "fitness";
-  /** The rank. */
-  rank: null;
   /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
-  /** The number of ranks of the run, as the traces state it. */
-  world_size: null;
-  /** The ranks without a trace. */
-  missing: unknown[] | null;
-  /** The machine of the rank. */
-  host: null;
-  /** The first trace of the rank. */
-  trace: null;
-  /** The number of recordings of the rank. */
-  windows: null;
-  /** The number of the class of ranks that behave alike. */
-  class: null;
-  /** The kind of note. */
-  code: null;
+  ranks: number[];
   /** A kind of question about each trace. */
   question: FitnessQuestion;
   /** Whether the traces of the `ranks` can answer it. */
   verdict: FitnessVerdict;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: string;
-  /** The phase in which the rank or the machine was late. */
-  phase: null;
-  /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
-  /** What the others waited for because of it, summed over the steps. */
-  cost_ns: null;
-  /** Whether it was late in most steps. */
-  persistent: null;
-  /** The number of the step. */
-  step: null;
-  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
-  wall_ns: null;
-  /** The time of data loading. */
-  data_loading_ns: null;
-  /** The time of the forward pass. */
-  forward_ns: null;
-  /** The time of the backward pass. */
-  backward_ns: null;
-  /** The time of the optimizer. */
-  optimizer_ns: null;
-  /** The exposed time of communication, with waiting. */
-  communication_ns: null;
-  /** The remaining time. */
-  other_ns: null;
-  /** The time of the rank's own work: all phases except communication. */
-  own_ns: null;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
-  late_ns: null;
-  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
-  waited_ns: null;
-  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
-  imbalance: null;
-  /** The number of collectives in which the rank arrived last. */
-  last: null;
-  /** The number of matched collectives. */
-  matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
-  bubble: null;
-  /** The time in which its devices only communicated; null without devices. */
-  exposed_communication_ns: null;
-  /** The idle time of its devices; null without devices. */
-  idle_ns: null;
-  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
-  peak_bytes: null;
-  /** How much later than the first rank it began to record. */
-  start_skew_ns: null;
-  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
-  offset_ns: null;
-  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
-  drift_ppm: null;
-  /** The time of the rank's clock at which the offset holds. */
-  at_ns: null;
-  /** How far the offset may be off. */
-  error_ns: null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: null;
-  /** Why the clock could not be fitted; null if it could. */
-  refused: null;
-  /** The name of the process group; the stream of its kernels if the trace does not name it. */
-  group: null;
-  /** The description of the process group. */
-  description: null;
-  /** What the process group is for. */
-  parallelism: null;
-  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
-  stated: null;
-  /** The number of the collective in its group; null if the traces have none. */
-  seq: null;
-  /** The collective. */
-  name: null;
-  /** The size of the input or the output, whichever is larger; of a group, the sum. */
-  bytes: null;
-  /** When the first rank arrived, on the reference clock. */
-  start_ns: null;
-  /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
-  /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
-  /** The rank that arrived last. */
-  last_rank: null;
-  /** What that rank mostly did since its previous collective. */
-  last_phase: null;
-  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
-  counted: null;
-  /** How the calls of the ranks were matched. */
-  matched_by: null;
-  /** The share of calls that could be matched; 1 for a sequence number or an id. */
-  confidence: null;
-  /** The number of collectives. */
-  count: null;
-  /** The number of machines of the ranks. */
-  nodes: null;
-  /** The median transfer. */
-  usual_transfer_ns: null;
-  /** The median transfer of the same kind and size in other groups. */
-  others_transfer_ns: null;
-  /** The algorithm bandwidth: the size divided by the median transfer. */
-  bytes_per_second: null;
-  /** The bus bandwidth, by the factors of nccl-tests. */
-  bus_bytes_per_second: null;
 }
 
-/** A row of `ranks` of the kind straggler. */
+/** A row of `ranks`; of the kind straggler. */
 export interface RanksStragglerRow {
-  /** What the row is about. */
   kind: "straggler";
   /** The rank. */
   rank: number;
-  /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
-  /** The number of ranks of the run, as the traces state it. */
-  world_size: null;
-  /** The ranks without a trace. */
-  missing: unknown[] | null;
   /** The machine of the rank. */
   host: string | null;
-  /** The first trace of the rank. */
-  trace: null;
-  /** The number of recordings of the rank. */
-  windows: null;
-  /** The number of the class of ranks that behave alike. */
-  class: null;
-  /** The kind of note. */
-  code: null;
-  /** A kind of question about each trace. */
-  question: null;
-  /** Whether the traces of the `ranks` can answer it. */
-  verdict: null;
+  /** The phase in which the rank or the machine was late. */
+  phase: Phase;
+  /** The numbers of the steps in which it was late; empty without profiler steps. */
+  steps: number[];
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: number;
+  /** Whether it was late in most steps. */
+  persistent: boolean;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
   message: string | null;
-  /** The phase in which the rank or the machine was late. */
-  phase: Phase;
-  /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
-  /** What the others waited for because of it, summed over the steps. */
-  cost_ns: number;
-  /** Whether it was late in most steps. */
-  persistent: boolean;
-  /** The number of the step. */
-  step: null;
-  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
-  wall_ns: null;
-  /** The time of data loading. */
-  data_loading_ns: null;
-  /** The time of the forward pass. */
-  forward_ns: null;
-  /** The time of the backward pass. */
-  backward_ns: null;
-  /** The time of the optimizer. */
-  optimizer_ns: null;
-  /** The exposed time of communication, with waiting. */
-  communication_ns: null;
-  /** The remaining time. */
-  other_ns: null;
-  /** The time of the rank's own work: all phases except communication. */
-  own_ns: null;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
-  late_ns: null;
-  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
-  waited_ns: null;
-  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
-  imbalance: null;
-  /** The number of collectives in which the rank arrived last. */
-  last: null;
-  /** The number of matched collectives. */
-  matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
-  bubble: null;
-  /** The time in which its devices only communicated; null without devices. */
-  exposed_communication_ns: null;
-  /** The idle time of its devices; null without devices. */
-  idle_ns: null;
-  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
-  peak_bytes: null;
-  /** How much later than the first rank it began to record. */
-  start_skew_ns: null;
-  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
-  offset_ns: null;
-  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
-  drift_ppm: null;
-  /** The time of the rank's clock at which the offset holds. */
-  at_ns: null;
-  /** How far the offset may be off. */
-  error_ns: null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: null;
-  /** Why the clock could not be fitted; null if it could. */
-  refused: null;
-  /** The name of the process group; the stream of its kernels if the trace does not name it. */
-  group: null;
-  /** The description of the process group. */
-  description: null;
-  /** What the process group is for. */
-  parallelism: null;
-  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
-  stated: null;
-  /** The number of the collective in its group; null if the traces have none. */
-  seq: null;
-  /** The collective. */
-  name: null;
-  /** The size of the input or the output, whichever is larger; of a group, the sum. */
-  bytes: null;
-  /** When the first rank arrived, on the reference clock. */
-  start_ns: null;
-  /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
-  /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
-  /** The rank that arrived last. */
-  last_rank: null;
-  /** What that rank mostly did since its previous collective. */
-  last_phase: null;
-  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
-  counted: null;
-  /** How the calls of the ranks were matched. */
-  matched_by: null;
-  /** The share of calls that could be matched; 1 for a sequence number or an id. */
-  confidence: null;
-  /** The number of collectives. */
-  count: null;
-  /** The number of machines of the ranks. */
-  nodes: null;
-  /** The median transfer. */
-  usual_transfer_ns: null;
-  /** The median transfer of the same kind and size in other groups. */
-  others_transfer_ns: null;
-  /** The algorithm bandwidth: the size divided by the median transfer. */
-  bytes_per_second: null;
-  /** The bus bandwidth, by the factors of nccl-tests. */
-  bus_bytes_per_second: null;
 }
 
-/** A row of `ranks` of the kind slow_node. */
+/** A row of `ranks`; of the kind slow_node. */
 export interface RanksSlowNodeRow {
-  /** What the row is about. */
   kind: "slow_node";
-  /** The rank. */
-  rank: null;
   /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
-  /** The number of ranks of the run, as the traces state it. */
-  world_size: null;
-  /** The ranks without a trace. */
-  missing: unknown[] | null;
+  ranks: number[];
   /** The machine of the rank. */
   host: string;
-  /** The first trace of the rank. */
-  trace: null;
-  /** The number of recordings of the rank. */
-  windows: null;
-  /** The number of the class of ranks that behave alike. */
-  class: null;
-  /** The kind of note. */
-  code: null;
-  /** A kind of question about each trace. */
-  question: null;
-  /** Whether the traces of the `ranks` can answer it. */
-  verdict: null;
-  /** The note, the reason for the verdict, or what the straggler did more than the others. */
-  message: null;
   /** The phase in which the rank or the machine was late. */
   phase: Phase;
   /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
+  steps: number[];
   /** What the others waited for because of it, summed over the steps. */
   cost_ns: number;
   /** Whether it was late in most steps. */
   persistent: boolean;
-  /** The number of the step. */
-  step: null;
-  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
-  wall_ns: null;
-  /** The time of data loading. */
-  data_loading_ns: null;
-  /** The time of the forward pass. */
-  forward_ns: null;
-  /** The time of the backward pass. */
-  backward_ns: null;
-  /** The time of the optimizer. */
-  optimizer_ns: null;
-  /** The exposed time of communication, with waiting. */
-  communication_ns: null;
-  /** The remaining time. */
-  other_ns: null;
-  /** The time of the rank's own work: all phases except communication. */
-  own_ns: null;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
-  late_ns: null;
-  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
-  waited_ns: null;
-  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
-  imbalance: null;
-  /** The number of collectives in which the rank arrived last. */
-  last: null;
-  /** The number of matched collectives. */
-  matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
-  bubble: null;
-  /** The time in which its devices only communicated; null without devices. */
-  exposed_communication_ns: null;
-  /** The idle time of its devices; null without devices. */
-  idle_ns: null;
-  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
-  peak_bytes: null;
-  /** How much later than the first rank it began to record. */
-  start_skew_ns: null;
-  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
-  offset_ns: null;
-  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
-  drift_ppm: null;
-  /** The time of the rank's clock at which the offset holds. */
-  at_ns: null;
-  /** How far the offset may be off. */
-  error_ns: null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: null;
-  /** Why the clock could not be fitted; null if it could. */
-  refused: null;
-  /** The name of the process group; the stream of its kernels if the trace does not name it. */
-  group: null;
-  /** The description of the process group. */
-  description: null;
-  /** What the process group is for. */
-  parallelism: null;
-  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
-  stated: null;
-  /** The number of the collective in its group; null if the traces have none. */
-  seq: null;
-  /** The collective. */
-  name: null;
-  /** The size of the input or the output, whichever is larger; of a group, the sum. */
-  bytes: null;
-  /** When the first rank arrived, on the reference clock. */
-  start_ns: null;
-  /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
-  /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
-  /** The rank that arrived last. */
-  last_rank: null;
-  /** What that rank mostly did since its previous collective. */
-  last_phase: null;
-  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
-  counted: null;
-  /** How the calls of the ranks were matched. */
-  matched_by: null;
-  /** The share of calls that could be matched; 1 for a sequence number or an id. */
-  confidence: null;
-  /** The number of collectives. */
-  count: null;
-  /** The number of machines of the ranks. */
-  nodes: null;
-  /** The median transfer. */
-  usual_transfer_ns: null;
-  /** The median transfer of the same kind and size in other groups. */
-  others_transfer_ns: null;
-  /** The algorithm bandwidth: the size divided by the median transfer. */
-  bytes_per_second: null;
-  /** The bus bandwidth, by the factors of nccl-tests. */
-  bus_bytes_per_second: null;
 }
 
-/** A row of `ranks` of the kind slow_link. */
+/** A row of `ranks`; of the kind slow_link. */
 export interface RanksSlowLinkRow {
-  /** What the row is about. */
   kind: "slow_link";
-  /** The rank. */
-  rank: null;
   /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
-  /** The number of ranks of the run, as the traces state it. */
-  world_size: null;
-  /** The ranks without a trace. */
-  missing: unknown[] | null;
-  /** The machine of the rank. */
-  host: null;
-  /** The first trace of the rank. */
-  trace: null;
-  /** The number of recordings of the rank. */
-  windows: null;
-  /** The number of the class of ranks that behave alike. */
-  class: null;
-  /** The kind of note. */
-  code: null;
-  /** A kind of question about each trace. */
-  question: null;
-  /** Whether the traces of the `ranks` can answer it. */
-  verdict: null;
-  /** The note, the reason for the verdict, or what the straggler did more than the others. */
-  message: null;
-  /** The phase in which the rank or the machine was late. */
-  phase: null;
-  /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
-  /** What the others waited for because of it, summed over the steps. */
-  cost_ns: number;
-  /** Whether it was late in most steps. */
-  persistent: null;
-  /** The number of the step. */
-  step: null;
-  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
-  wall_ns: null;
-  /** The time of data loading. */
-  data_loading_ns: null;
-  /** The time of the forward pass. */
-  forward_ns: null;
-  /** The time of the backward pass. */
-  backward_ns: null;
-  /** The time of the optimizer. */
-  optimizer_ns: null;
-  /** The exposed time of communication, with waiting. */
-  communication_ns: null;
-  /** The remaining time. */
-  other_ns: null;
-  /** The time of the rank's own work: all phases except communication. */
-  own_ns: null;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
-  late_ns: null;
-  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
-  waited_ns: null;
-  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
-  imbalance: null;
-  /** The number of collectives in which the rank arrived last. */
-  last: null;
-  /** The number of matched collectives. */
-  matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
-  bubble: null;
-  /** The time in which its devices only communicated; null without devices. */
-  exposed_communication_ns: null;
-  /** The idle time of its devices; null without devices. */
-  idle_ns: null;
-  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
-  peak_bytes: null;
-  /** How much later than the first rank it began to record. */
-  start_skew_ns: null;
-  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
-  offset_ns: null;
-  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
-  drift_ppm: null;
-  /** The time of the rank's clock at which the offset holds. */
-  at_ns: null;
-  /** How far the offset may be off. */
-  error_ns: null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: null;
-  /** Why the clock could not be fitted; null if it could. */
-  refused: null;
+  ranks: number[];
   /** The name of the process group; the stream of its kernels if the trace does not name it. */
   group: string;
   /** The description of the process group. */
   description: string | null;
-  /** What the process group is for. */
-  parallelism: null;
-  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
-  stated: null;
-  /** The number of the collective in its group; null if the traces have none. */
-  seq: null;
   /** The collective. */
   name: CollectiveName;
   /** The size of the input or the output, whichever is larger; of a group, the sum. */
   bytes: number;
-  /** When the first rank arrived, on the reference clock. */
-  start_ns: null;
-  /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
-  /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
-  /** The rank that arrived last. */
-  last_rank: null;
-  /** What that rank mostly did since its previous collective. */
-  last_phase: null;
-  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
-  counted: null;
-  /** How the calls of the ranks were matched. */
-  matched_by: null;
-  /** The share of calls that could be matched; 1 for a sequence number or an id. */
-  confidence: null;
   /** The number of collectives. */
   count: number;
-  /** The number of machines of the ranks. */
-  nodes: null;
+  /** What the others waited for because of it, summed over the steps. */
+  cost_ns: number;
   /** The median transfer. */
   usual_transfer_ns: number;
   /** The median transfer of the same kind and size in other groups. */
   others_transfer_ns: number;
-  /** The algorithm bandwidth: the size divided by the median transfer. */
-  bytes_per_second: null;
-  /** The bus bandwidth, by the factors of nccl-tests. */
-  bus_bytes_per_second: null;
 }
 
-/** A row of `ranks` of the kind clock. */
+/** A row of `ranks`; of the kind clock. */
 export interface RanksClockRow {
-  /** What the row is about. */
   kind: "clock";
   /** The rank. */
   rank: number;
-  /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
-  /** The number of ranks of the run, as the traces state it. */
-  world_size: null;
-  /** The ranks without a trace. */
-  missing: unknown[] | null;
-  /** The machine of the rank. */
-  host: null;
-  /** The first trace of the rank. */
-  trace: null;
-  /** The number of recordings of the rank. */
-  windows: null;
-  /** The number of the class of ranks that behave alike. */
-  class: null;
-  /** The kind of note. */
-  code: null;
-  /** A kind of question about each trace. */
-  question: null;
-  /** Whether the traces of the `ranks` can answer it. */
-  verdict: null;
-  /** The note, the reason for the verdict, or what the straggler did more than the others. */
-  message: null;
-  /** The phase in which the rank or the machine was late. */
-  phase: null;
-  /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
-  /** What the others waited for because of it, summed over the steps. */
-  cost_ns: null;
-  /** Whether it was late in most steps. */
-  persistent: null;
-  /** The number of the step. */
-  step: null;
-  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
-  wall_ns: null;
-  /** The time of data loading. */
-  data_loading_ns: null;
-  /** The time of the forward pass. */
-  forward_ns: null;
-  /** The time of the backward pass. */
-  backward_ns: null;
-  /** The time of the optimizer. */
-  optimizer_ns: null;
-  /** The exposed time of communication, with waiting. */
-  communication_ns: null;
-  /** The remaining time. */
-  other_ns: null;
-  /** The time of the rank's own work: all phases except communication. */
-  own_ns: null;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
-  late_ns: null;
-  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
-  waited_ns: null;
-  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
-  imbalance: null;
-  /** The number of collectives in which the rank arrived last. */
-  last: null;
-  /** The number of matched collectives. */
-  matched: number | null;
-  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
-  bubble: null;
-  /** The time in which its devices only communicated; null without devices. */
-  exposed_communication_ns: null;
-  /** The idle time of its devices; null without devices. */
-  idle_ns: null;
-  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
-  peak_bytes: null;
-  /** How much later than the first rank it began to record. */
-  start_skew_ns: null;
+  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
+  method: string | null;
   /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
   offset_ns: number | null;
   /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
@@ -2177,66 +1123,17 @@ export interface RanksClockRow {
   at_ns: UnixNs | null;
   /** How far the offset may be off. */
   error_ns: number | null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: string | null;
+  /** The number of matched collectives. */
+  matched: number | null;
   /** Why the clock could not be fitted; null if it could. */
   refused: string | null;
-  /** The name of the process group; the stream of its kernels if the trace does not name it. */
-  group: null;
-  /** The description of the process group. */
-  description: null;
-  /** What the process group is for. */
-  parallelism: null;
-  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
-  stated: null;
-  /** The number of the collective in its group; null if the traces have none. */
-  seq: null;
-  /** The collective. */
-  name: null;
-  /** The size of the input or the output, whichever is larger; of a group, the sum. */
-  bytes: null;
-  /** When the first rank arrived, on the reference clock. */
-  start_ns: null;
-  /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
-  /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
-  /** The rank that arrived last. */
-  last_rank: null;
-  /** What that rank mostly did since its previous collective. */
-  last_phase: null;
-  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
-  counted: null;
-  /** How the calls of the ranks were matched. */
-  matched_by: null;
-  /** The share of calls that could be matched; 1 for a sequence number or an id. */
-  confidence: null;
-  /** The number of collectives. */
-  count: null;
-  /** The number of machines of the ranks. */
-  nodes: null;
-  /** The median transfer. */
-  usual_transfer_ns: null;
-  /** The median transfer of the same kind and size in other groups. */
-  others_transfer_ns: null;
-  /** The algorithm bandwidth: the size divided by the median transfer. */
-  bytes_per_second: null;
-  /** The bus bandwidth, by the factors of nccl-tests. */
-  bus_bytes_per_second: null;
 }
 
-/** A row of `ranks` of the kind rank. */
+/** A row of `ranks`; of the kind rank. */
 export interface RanksRankRow {
-  /** What the row is about. */
   kind: "rank";
   /** The rank. */
   rank: number;
-  /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
-  /** The number of ranks of the run, as the traces state it. */
-  world_size: null;
-  /** The ranks without a trace. */
-  missing: unknown[] | null;
   /** The machine of the rank. */
   host: string | null;
   /** The first trace of the rank. */
@@ -2245,24 +1142,6 @@ export interface RanksRankRow {
   windows: number;
   /** The number of the class of ranks that behave alike. */
   class: number;
-  /** The kind of note. */
-  code: null;
-  /** A kind of question about each trace. */
-  question: null;
-  /** Whether the traces of the `ranks` can answer it. */
-  verdict: null;
-  /** The note, the reason for the verdict, or what the straggler did more than the others. */
-  message: null;
-  /** The phase in which the rank or the machine was late. */
-  phase: null;
-  /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
-  /** What the others waited for because of it, summed over the steps. */
-  cost_ns: null;
-  /** Whether it was late in most steps. */
-  persistent: null;
-  /** The number of the step. */
-  step: null;
   /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
   wall_ns: number;
   /** The time of data loading. */
@@ -2279,12 +1158,8 @@ export interface RanksRankRow {
   other_ns: number;
   /** The time of the rank's own work: all phases except communication. */
   own_ns: number;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
-  late_ns: null;
   /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
   waited_ns: number;
-  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
-  imbalance: null;
   /** The number of collectives in which the rank arrived last. */
   last: number;
   /** The number of matched collectives. */
@@ -2299,148 +1174,13 @@ export interface RanksRankRow {
   peak_bytes: number | null;
   /** How much later than the first rank it began to record. */
   start_skew_ns: number;
-  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
-  offset_ns: null;
-  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
-  drift_ppm: null;
-  /** The time of the rank's clock at which the offset holds. */
-  at_ns: null;
-  /** How far the offset may be off. */
-  error_ns: null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: null;
-  /** Why the clock could not be fitted; null if it could. */
-  refused: null;
-  /** The name of the process group; the stream of its kernels if the trace does not name it. */
-  group: null;
-  /** The description of the process group. */
-  description: null;
-  /** What the process group is for. */
-  parallelism: null;
-  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
-  stated: null;
-  /** The number of the collective in its group; null if the traces have none. */
-  seq: null;
-  /** The collective. */
-  name: null;
-  /** The size of the input or the output, whichever is larger; of a group, the sum. */
-  bytes: null;
-  /** When the first rank arrived, on the reference clock. */
-  start_ns: null;
-  /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
-  /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
-  /** The rank that arrived last. */
-  last_rank: null;
-  /** What that rank mostly did since its previous collective. */
-  last_phase: null;
-  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
-  counted: null;
-  /** How the calls of the ranks were matched. */
-  matched_by: null;
-  /** The share of calls that could be matched; 1 for a sequence number or an id. */
-  confidence: null;
-  /** The number of collectives. */
-  count: null;
-  /** The number of machines of the ranks. */
-  nodes: null;
-  /** The median transfer. */
-  usual_transfer_ns: null;
-  /** The median transfer of the same kind and size in other groups. */
-  others_transfer_ns: null;
-  /** The algorithm bandwidth: the size divided by the median transfer. */
-  bytes_per_second: null;
-  /** The bus bandwidth, by the factors of nccl-tests. */
-  bus_bytes_per_second: null;
 }
 
-/** A row of `ranks` of the kind group. */
+/** A row of `ranks`; of the kind group. */
 export interface RanksGroupRow {
-  /** What the row is about. */
   kind: "group";
-  /** The rank. */
-  rank: null;
   /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
-  /** The number of ranks of the run, as the traces state it. */
-  world_size: null;
-  /** The ranks without a trace. */
-  missing: unknown[] | null;
-  /** The machine of the rank. */
-  host: null;
-  /** The first trace of the rank. */
-  trace: null;
-  /** The number of recordings of the rank. */
-  windows: null;
-  /** The number of the class of ranks that behave alike. */
-  class: null;
-  /** The kind of note. */
-  code: null;
-  /** A kind of question about each trace. */
-  question: null;
-  /** Whether the traces of the `ranks` can answer it. */
-  verdict: null;
-  /** The note, the reason for the verdict, or what the straggler did more than the others. */
-  message: null;
-  /** The phase in which the rank or the machine was late. */
-  phase: null;
-  /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
-  /** What the others waited for because of it, summed over the steps. */
-  cost_ns: null;
-  /** Whether it was late in most steps. */
-  persistent: null;
-  /** The number of the step. */
-  step: null;
-  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
-  wall_ns: null;
-  /** The time of data loading. */
-  data_loading_ns: null;
-  /** The time of the forward pass. */
-  forward_ns: null;
-  /** The time of the backward pass. */
-  backward_ns: null;
-  /** The time of the optimizer. */
-  optimizer_ns: null;
-  /** The exposed time of communication, with waiting. */
-  communication_ns: null;
-  /** The remaining time. */
-  other_ns: null;
-  /** The time of the rank's own work: all phases except communication. */
-  own_ns: null;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
-  late_ns: null;
-  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
-  waited_ns: null;
-  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
-  imbalance: null;
-  /** The number of collectives in which the rank arrived last. */
-  last: null;
-  /** The number of matched collectives. */
-  matched: number;
-  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
-  bubble: null;
-  /** The time in which its devices only communicated; null without devices. */
-  exposed_communication_ns: null;
-  /** The idle time of its devices; null without devices. */
-  idle_ns: null;
-  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
-  peak_bytes: null;
-  /** How much later than the first rank it began to record. */
-  start_skew_ns: null;
-  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
-  offset_ns: null;
-  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
-  drift_ppm: null;
-  /** The time of the rank's clock at which the offset holds. */
-  at_ns: null;
-  /** How far the offset may be off. */
-  error_ns: null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: null;
-  /** Why the clock could not be fitted; null if it could. */
-  refused: null;
+  ranks: number[];
   /** The name of the process group; the stream of its kernels if the trace does not name it. */
   group: string;
   /** The description of the process group. */
@@ -2449,338 +1189,61 @@ export interface RanksGroupRow {
   parallelism: Parallelism;
   /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
   stated: boolean;
-  /** The number of the collective in its group; null if the traces have none. */
-  seq: null;
-  /** The collective. */
-  name: null;
+  /** The number of matched collectives. */
+  matched: number;
   /** The size of the input or the output, whichever is larger; of a group, the sum. */
   bytes: number;
-  /** When the first rank arrived, on the reference clock. */
-  start_ns: null;
-  /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
-  /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
-  /** The rank that arrived last. */
-  last_rank: null;
-  /** What that rank mostly did since its previous collective. */
-  last_phase: null;
-  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
-  counted: null;
-  /** How the calls of the ranks were matched. */
-  matched_by: null;
-  /** The share of calls that could be matched; 1 for a sequence number or an id. */
-  confidence: null;
-  /** The number of collectives. */
-  count: null;
-  /** The number of machines of the ranks. */
-  nodes: null;
-  /** The median transfer. */
-  usual_transfer_ns: null;
-  /** The median transfer of the same kind and size in other groups. */
-  others_transfer_ns: null;
-  /** The algorithm bandwidth: the size divided by the median transfer. */
-  bytes_per_second: null;
-  /** The bus bandwidth, by the factors of nccl-tests. */
-  bus_bytes_per_second: null;
 }
 
-/** A row of `ranks` of the kind bandwidth. */
+/** A row of `ranks`; of the kind bandwidth. */
 export interface RanksBandwidthRow {
-  /** What the row is about. */
   kind: "bandwidth";
-  /** The rank. */
-  rank: null;
   /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
-  /** The number of ranks of the run, as the traces state it. */
-  world_size: null;
-  /** The ranks without a trace. */
-  missing: unknown[] | null;
-  /** The machine of the rank. */
-  host: null;
-  /** The first trace of the rank. */
-  trace: null;
-  /** The number of recordings of the rank. */
-  windows: null;
-  /** The number of the class of ranks that behave alike. */
-  class: null;
-  /** The kind of note. */
-  code: null;
-  /** A kind of question about each trace. */
-  question: null;
-  /** Whether the traces of the `ranks` can answer it. */
-  verdict: null;
-  /** The note, the reason for the verdict, or what the straggler did more than the others. */
-  message: null;
-  /** The phase in which the rank or the machine was late. */
-  phase: null;
-  /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
-  /** What the others waited for because of it, summed over the steps. */
-  cost_ns: null;
-  /** Whether it was late in most steps. */
-  persistent: null;
-  /** The number of the step. */
-  step: null;
-  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
-  wall_ns: null;
-  /** The time of data loading. */
-  data_loading_ns: null;
-  /** The time of the forward pass. */
-  forward_ns: null;
-  /** The time of the backward pass. */
-  backward_ns: null;
-  /** The time of the optimizer. */
-  optimizer_ns: null;
-  /** The exposed time of communication, with waiting. */
-  communication_ns: null;
-  /** The remaining time. */
-  other_ns: null;
-  /** The time of the rank's own work: all phases except communication. */
-  own_ns: null;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
-  late_ns: null;
-  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
-  waited_ns: number;
-  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
-  imbalance: null;
-  /** The number of collectives in which the rank arrived last. */
-  last: null;
-  /** The number of matched collectives. */
-  matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
-  bubble: null;
-  /** The time in which its devices only communicated; null without devices. */
-  exposed_communication_ns: null;
-  /** The idle time of its devices; null without devices. */
-  idle_ns: null;
-  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
-  peak_bytes: null;
-  /** How much later than the first rank it began to record. */
-  start_skew_ns: null;
-  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
-  offset_ns: null;
-  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
-  drift_ppm: null;
-  /** The time of the rank's clock at which the offset holds. */
-  at_ns: null;
-  /** How far the offset may be off. */
-  error_ns: null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: null;
-  /** Why the clock could not be fitted; null if it could. */
-  refused: null;
+  ranks: number[];
   /** The name of the process group; the stream of its kernels if the trace does not name it. */
   group: string;
   /** The description of the process group. */
   description: string | null;
-  /** What the process group is for. */
-  parallelism: null;
-  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
-  stated: null;
-  /** The number of the collective in its group; null if the traces have none. */
-  seq: null;
   /** The collective. */
   name: CollectiveName;
   /** The size of the input or the output, whichever is larger; of a group, the sum. */
   bytes: number;
-  /** When the first rank arrived, on the reference clock. */
-  start_ns: null;
-  /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
-  /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
-  /** The rank that arrived last. */
-  last_rank: null;
-  /** What that rank mostly did since its previous collective. */
-  last_phase: null;
-  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
-  counted: null;
-  /** How the calls of the ranks were matched. */
-  matched_by: null;
-  /** The share of calls that could be matched; 1 for a sequence number or an id. */
-  confidence: null;
   /** The number of collectives. */
   count: number;
   /** The number of machines of the ranks. */
   nodes: number;
+  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
+  waited_ns: number;
   /** The median transfer. */
   usual_transfer_ns: number;
-  /** The median transfer of the same kind and size in other groups. */
-  others_transfer_ns: null;
   /** The algorithm bandwidth: the size divided by the median transfer. */
   bytes_per_second: number | null;
   /** The bus bandwidth, by the factors of nccl-tests. */
   bus_bytes_per_second: number | null;
 }
 
-/** A row of `ranks` of the kind step. */
+/** A row of `ranks`; of the kind step. */
 export interface RanksStepRow {
-  /** What the row is about. */
   kind: "step";
-  /** The rank. */
-  rank: number | null;
-  /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
-  /** The number of ranks of the run, as the traces state it. */
-  world_size: null;
-  /** The ranks without a trace. */
-  missing: unknown[] | null;
-  /** The machine of the rank. */
-  host: null;
-  /** The first trace of the rank. */
-  trace: null;
-  /** The number of recordings of the rank. */
-  windows: null;
-  /** The number of the class of ranks that behave alike. */
-  class: null;
-  /** The kind of note. */
-  code: null;
-  /** A kind of question about each trace. */
-  question: null;
-  /** Whether the traces of the `ranks` can answer it. */
-  verdict: null;
-  /** The note, the reason for the verdict, or what the straggler did more than the others. */
-  message: null;
-  /** The phase in which the rank or the machine was late. */
-  phase: Phase | null;
-  /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
-  /** What the others waited for because of it, summed over the steps. */
-  cost_ns: null;
-  /** Whether it was late in most steps. */
-  persistent: null;
   /** The number of the step. */
   step: number;
   /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
   wall_ns: number;
-  /** The time of data loading. */
-  data_loading_ns: null;
-  /** The time of the forward pass. */
-  forward_ns: null;
-  /** The time of the backward pass. */
-  backward_ns: null;
-  /** The time of the optimizer. */
-  optimizer_ns: null;
-  /** The exposed time of communication, with waiting. */
-  communication_ns: null;
-  /** The remaining time. */
-  other_ns: null;
-  /** The time of the rank's own work: all phases except communication. */
-  own_ns: null;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
-  late_ns: null;
   /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
   waited_ns: number;
+  /** The rank. */
+  rank: number | null;
+  /** The phase in which the rank or the machine was late. */
+  phase: Phase | null;
   /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
   imbalance: number | null;
-  /** The number of collectives in which the rank arrived last. */
-  last: null;
-  /** The number of matched collectives. */
-  matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
-  bubble: null;
-  /** The time in which its devices only communicated; null without devices. */
-  exposed_communication_ns: null;
-  /** The idle time of its devices; null without devices. */
-  idle_ns: null;
-  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
-  peak_bytes: null;
-  /** How much later than the first rank it began to record. */
-  start_skew_ns: null;
-  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
-  offset_ns: null;
-  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
-  drift_ppm: null;
-  /** The time of the rank's clock at which the offset holds. */
-  at_ns: null;
-  /** How far the offset may be off. */
-  error_ns: null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: null;
-  /** Why the clock could not be fitted; null if it could. */
-  refused: null;
-  /** The name of the process group; the stream of its kernels if the trace does not name it. */
-  group: null;
-  /** The description of the process group. */
-  description: null;
-  /** What the process group is for. */
-  parallelism: null;
-  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
-  stated: null;
-  /** The number of the collective in its group; null if the traces have none. */
-  seq: null;
-  /** The collective. */
-  name: null;
-  /** The size of the input or the output, whichever is larger; of a group, the sum. */
-  bytes: null;
-  /** When the first rank arrived, on the reference clock. */
-  start_ns: null;
-  /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
-  /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
-  /** The rank that arrived last. */
-  last_rank: null;
-  /** What that rank mostly did since its previous collective. */
-  last_phase: null;
-  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
-  counted: null;
-  /** How the calls of the ranks were matched. */
-  matched_by: null;
-  /** The share of calls that could be matched; 1 for a sequence number or an id. */
-  confidence: null;
-  /** The number of collectives. */
-  count: null;
-  /** The number of machines of the ranks. */
-  nodes: null;
-  /** The median transfer. */
-  usual_transfer_ns: null;
-  /** The median transfer of the same kind and size in other groups. */
-  others_transfer_ns: null;
-  /** The algorithm bandwidth: the size divided by the median transfer. */
-  bytes_per_second: null;
-  /** The bus bandwidth, by the factors of nccl-tests. */
-  bus_bytes_per_second: null;
 }
 
-/** A row of `ranks` of the kind rank_step. */
+/** A row of `ranks`; of the kind rank_step. */
 export interface RanksRankStepRow {
-  /** What the row is about. */
   kind: "rank_step";
   /** The rank. */
   rank: number;
-  /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
-  /** The number of ranks of the run, as the traces state it. */
-  world_size: null;
-  /** The ranks without a trace. */
-  missing: unknown[] | null;
-  /** The machine of the rank. */
-  host: null;
-  /** The first trace of the rank. */
-  trace: null;
-  /** The number of recordings of the rank. */
-  windows: null;
-  /** The number of the class of ranks that behave alike. */
-  class: null;
-  /** The kind of note. */
-  code: null;
-  /** A kind of question about each trace. */
-  question: null;
-  /** Whether the traces of the `ranks` can answer it. */
-  verdict: null;
-  /** The note, the reason for the verdict, or what the straggler did more than the others. */
-  message: null;
-  /** The phase in which the rank or the machine was late. */
-  phase: null;
-  /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
-  /** What the others waited for because of it, summed over the steps. */
-  cost_ns: null;
-  /** Whether it was late in most steps. */
-  persistent: null;
   /** The number of the step. */
   step: number;
   /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
@@ -2803,184 +1266,31 @@ export interface RanksRankStepRow {
   late_ns: number;
   /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
   waited_ns: number;
-  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
-  imbalance: null;
-  /** The number of collectives in which the rank arrived last. */
-  last: null;
-  /** The number of matched collectives. */
-  matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
-  bubble: null;
-  /** The time in which its devices only communicated; null without devices. */
-  exposed_communication_ns: null;
-  /** The idle time of its devices; null without devices. */
-  idle_ns: null;
-  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
-  peak_bytes: null;
-  /** How much later than the first rank it began to record. */
-  start_skew_ns: null;
-  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
-  offset_ns: null;
-  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
-  drift_ppm: null;
-  /** The time of the rank's clock at which the offset holds. */
-  at_ns: null;
-  /** How far the offset may be off. */
-  error_ns: null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: null;
-  /** Why the clock could not be fitted; null if it could. */
-  refused: null;
-  /** The name of the process group; the stream of its kernels if the trace does not name it. */
-  group: null;
-  /** The description of the process group. */
-  description: null;
-  /** What the process group is for. */
-  parallelism: null;
-  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
-  stated: null;
-  /** The number of the collective in its group; null if the traces have none. */
-  seq: null;
-  /** The collective. */
-  name: null;
-  /** The size of the input or the output, whichever is larger; of a group, the sum. */
-  bytes: null;
-  /** When the first rank arrived, on the reference clock. */
-  start_ns: null;
-  /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
-  /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
-  /** The rank that arrived last. */
-  last_rank: null;
-  /** What that rank mostly did since its previous collective. */
-  last_phase: null;
-  /** Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began. */
-  counted: null;
-  /** How the calls of the ranks were matched. */
-  matched_by: null;
-  /** The share of calls that could be matched; 1 for a sequence number or an id. */
-  confidence: null;
-  /** The number of collectives. */
-  count: null;
-  /** The number of machines of the ranks. */
-  nodes: null;
-  /** The median transfer. */
-  usual_transfer_ns: null;
-  /** The median transfer of the same kind and size in other groups. */
-  others_transfer_ns: null;
-  /** The algorithm bandwidth: the size divided by the median transfer. */
-  bytes_per_second: null;
-  /** The bus bandwidth, by the factors of nccl-tests. */
-  bus_bytes_per_second: null;
 }
 
-/** A row of `ranks` of the kind collective. */
+/** A row of `ranks`; of the kind collective. */
 export interface RanksCollectiveRow {
-  /** What the row is about. */
   kind: "collective";
-  /** The rank. */
-  rank: null;
   /** The ranks: of the run, of the group, or those that took part. */
-  ranks: unknown[] | null;
-  /** The number of ranks of the run, as the traces state it. */
-  world_size: null;
-  /** The ranks without a trace. */
-  missing: unknown[] | null;
-  /** The machine of the rank. */
-  host: null;
-  /** The first trace of the rank. */
-  trace: null;
-  /** The number of recordings of the rank. */
-  windows: null;
-  /** The number of the class of ranks that behave alike. */
-  class: null;
-  /** The kind of note. */
-  code: null;
-  /** A kind of question about each trace. */
-  question: null;
-  /** Whether the traces of the `ranks` can answer it. */
-  verdict: null;
-  /** The note, the reason for the verdict, or what the straggler did more than the others. */
-  message: null;
-  /** The phase in which the rank or the machine was late. */
-  phase: null;
-  /** The numbers of the steps in which it was late; empty without profiler steps. */
-  steps: unknown[] | null;
-  /** What the others waited for because of it, summed over the steps. */
-  cost_ns: null;
-  /** Whether it was late in most steps. */
-  persistent: null;
-  /** The number of the step. */
-  step: number | null;
-  /** The time of the steps; of a step, that of the longest rank. The six phases of a rank add up to it. */
-  wall_ns: null;
-  /** The time of data loading. */
-  data_loading_ns: null;
-  /** The time of the forward pass. */
-  forward_ns: null;
-  /** The time of the backward pass. */
-  backward_ns: null;
-  /** The time of the optimizer. */
-  optimizer_ns: null;
-  /** The exposed time of communication, with waiting. */
-  communication_ns: null;
-  /** The remaining time. */
-  other_ns: null;
-  /** The time of the rank's own work: all phases except communication. */
-  own_ns: null;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
-  late_ns: null;
-  /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
-  waited_ns: null;
-  /** The largest own work of a rank beyond the median of all ranks, as a share of the median. */
-  imbalance: null;
-  /** The number of collectives in which the rank arrived last. */
-  last: null;
-  /** The number of matched collectives. */
-  matched: null;
-  /** Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received. */
-  bubble: null;
-  /** The time in which its devices only communicated; null without devices. */
-  exposed_communication_ns: null;
-  /** The idle time of its devices; null without devices. */
-  idle_ns: null;
-  /** The largest peak of allocated memory of its devices; null if it was not recorded. */
-  peak_bytes: null;
-  /** How much later than the first rank it began to record. */
-  start_skew_ns: null;
-  /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
-  offset_ns: null;
-  /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */
-  drift_ppm: null;
-  /** The time of the rank's clock at which the offset holds. */
-  at_ns: null;
-  /** How far the offset may be off. */
-  error_ns: null;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: null;
-  /** Why the clock could not be fitted; null if it could. */
-  refused: null;
+  ranks: number[];
   /** The name of the process group; the stream of its kernels if the trace does not name it. */
   group: string;
   /** The description of the process group. */
   description: string | null;
-  /** What the process group is for. */
-  parallelism: null;
-  /** Whether the description of the group states its parallelism; otherwise it is inferred from its traffic. */
-  stated: null;
   /** The number of the collective in its group; null if the traces have none. */
   seq: number | null;
   /** The collective. */
   name: CollectiveName;
   /** The size of the input or the output, whichever is larger; of a group, the sum. */
   bytes: number | null;
+  /** The number of the step. */
+  step: number | null;
   /** When the first rank arrived, on the reference clock. */
   start_ns: UnixNs;
   /** The wait of each of the `ranks`, in ns. */
-  wait_ns: unknown[] | null;
+  wait_ns: number[];
   /** The transfer of each of the `ranks`, in ns. */
-  transfer_ns: unknown[] | null;
+  transfer_ns: number[];
   /** The rank that arrived last. */
   last_rank: number;
   /** What that rank mostly did since its previous collective. */
@@ -2991,18 +1301,6 @@ export interface RanksCollectiveRow {
   matched_by: MatchedBy;
   /** The share of calls that could be matched; 1 for a sequence number or an id. */
   confidence: number;
-  /** The number of collectives. */
-  count: null;
-  /** The number of machines of the ranks. */
-  nodes: null;
-  /** The median transfer. */
-  usual_transfer_ns: null;
-  /** The median transfer of the same kind and size in other groups. */
-  others_transfer_ns: null;
-  /** The algorithm bandwidth: the size divided by the median transfer. */
-  bytes_per_second: null;
-  /** The bus bandwidth, by the factors of nccl-tests. */
-  bus_bytes_per_second: null;
 }
 
 /** A row of `ranks`; `kind` determines which columns it has. */
@@ -3152,14 +1450,11 @@ export interface MemoryOptions {
   offset?: number | undefined;
 }
 
-/** A row of `memory` of the kind device. */
+/** A row of `memory`; of the kind device. */
 export interface MemoryDeviceRow {
-  /** device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; out_of_memory; segments. */
   kind: "device";
   /** CPU, CUDA 0, …. */
   device: string;
-  /** The operator or function that allocated, or the step. */
-  name: null;
   /** The number of allocations, failures or segments. */
   count: number;
   /** Sum of the allocations of the row. */
@@ -3172,17 +1467,12 @@ export interface MemoryDeviceRow {
   reserved_bytes: number | null;
   /** Allocated memory at the end minus that at the start. */
   growth_bytes: number;
-  /** The share of the peak; for segments, the share of reserved memory in use. */
-  share: null;
   /** The time of the peak, or of the row's first event. */
   at_ns: number;
-  /** The stack of the first allocation, innermost frame first. */
-  stack: string[];
 }
 
-/** A row of `memory` of the kind at_peak. */
+/** A row of `memory`; of the kind at_peak. */
 export interface MemoryAtPeakRow {
-  /** device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; out_of_memory; segments. */
   kind: "at_peak";
   /** CPU, CUDA 0, …. */
   device: string;
@@ -3192,14 +1482,6 @@ export interface MemoryAtPeakRow {
   count: number;
   /** Sum of the allocations of the row. */
   allocated_bytes: number;
-  /** Sum of the releases of the row. */
-  freed_bytes: null;
-  /** The maximum of allocated memory. */
-  peak_bytes: null;
-  /** The maximum that the allocator had reserved. */
-  reserved_bytes: null;
-  /** Allocated memory at the end minus that at the start. */
-  growth_bytes: null;
   /** The share of the peak; for segments, the share of reserved memory in use. */
   share: number;
   /** The time of the peak, or of the row's first event. */
@@ -3208,9 +1490,8 @@ export interface MemoryAtPeakRow {
   stack: string[];
 }
 
-/** A row of `memory` of the kind step. */
+/** A row of `memory`; of the kind step. */
 export interface MemoryStepRow {
-  /** device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; out_of_memory; segments. */
   kind: "step";
   /** CPU, CUDA 0, …. */
   device: string;
@@ -3224,21 +1505,14 @@ export interface MemoryStepRow {
   freed_bytes: number;
   /** The maximum of allocated memory. */
   peak_bytes: number | null;
-  /** The maximum that the allocator had reserved. */
-  reserved_bytes: null;
   /** Allocated memory at the end minus that at the start. */
   growth_bytes: number;
-  /** The share of the peak; for segments, the share of reserved memory in use. */
-  share: null;
   /** The time of the peak, or of the row's first event. */
   at_ns: number;
-  /** The stack of the first allocation, innermost frame first. */
-  stack: string[];
 }
 
-/** A row of `memory` of the kind kept. */
+/** A row of `memory`; of the kind kept. */
 export interface MemoryKeptRow {
-  /** device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; out_of_memory; segments. */
   kind: "kept";
   /** CPU, CUDA 0, …. */
   device: string;
@@ -3248,53 +1522,27 @@ export interface MemoryKeptRow {
   count: number;
   /** Sum of the allocations of the row. */
   allocated_bytes: number;
-  /** Sum of the releases of the row. */
-  freed_bytes: null;
-  /** The maximum of allocated memory. */
-  peak_bytes: null;
-  /** The maximum that the allocator had reserved. */
-  reserved_bytes: null;
-  /** Allocated memory at the end minus that at the start. */
-  growth_bytes: null;
-  /** The share of the peak; for segments, the share of reserved memory in use. */
-  share: null;
   /** The time of the peak, or of the row's first event. */
   at_ns: number;
   /** The stack of the first allocation, innermost frame first. */
   stack: string[];
 }
 
-/** A row of `memory` of the kind out_of_memory. */
+/** A row of `memory`; of the kind out_of_memory. */
 export interface MemoryOutOfMemoryRow {
-  /** device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; out_of_memory; segments. */
   kind: "out_of_memory";
   /** CPU, CUDA 0, …. */
   device: string;
-  /** The operator or function that allocated, or the step. */
-  name: null;
   /** The number of allocations, failures or segments. */
   count: number;
   /** Sum of the allocations of the row. */
   allocated_bytes: number;
-  /** Sum of the releases of the row. */
-  freed_bytes: null;
-  /** The maximum of allocated memory. */
-  peak_bytes: null;
-  /** The maximum that the allocator had reserved. */
-  reserved_bytes: null;
-  /** Allocated memory at the end minus that at the start. */
-  growth_bytes: null;
-  /** The share of the peak; for segments, the share of reserved memory in use. */
-  share: null;
   /** The time of the peak, or of the row's first event. */
   at_ns: number;
-  /** The stack of the first allocation, innermost frame first. */
-  stack: string[];
 }
 
-/** A row of `memory` of the kind segments. */
+/** A row of `memory`; of the kind segments. */
 export interface MemorySegmentsRow {
-  /** device; at_peak: live memory of an owner at the device's peak; step; kept: unreleased memory of an owner; out_of_memory; segments. */
   kind: "segments";
   /** CPU, CUDA 0, …. */
   device: string;
@@ -3304,20 +1552,10 @@ export interface MemorySegmentsRow {
   count: number;
   /** Sum of the allocations of the row. */
   allocated_bytes: number;
-  /** Sum of the releases of the row. */
-  freed_bytes: null;
-  /** The maximum of allocated memory. */
-  peak_bytes: null;
   /** The maximum that the allocator had reserved. */
   reserved_bytes: number;
-  /** Allocated memory at the end minus that at the start. */
-  growth_bytes: null;
   /** The share of the peak; for segments, the share of reserved memory in use. */
   share: number | null;
-  /** The time of the peak, or of the row's first event. */
-  at_ns: null;
-  /** The stack of the first allocation, innermost frame first. */
-  stack: string[];
 }
 
 /** A row of `memory`; `kind` determines which columns it has. */
@@ -3827,9 +2065,8 @@ export interface DataQualityOptions {
   offset?: number | undefined;
 }
 
-/** A row of `check` of the kind identity. */
+/** A row of `check`; of the kind identity. */
 export interface DataQualityIdentityRow {
-  /** identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost. */
   kind: "identity";
   /** The equation, the rule, or the code of the diagnostic. */
   name: string;
@@ -3839,50 +2076,28 @@ export interface DataQualityIdentityRow {
   left: number;
   /** The right side of the identity. */
   right: number;
-  /** The number of violations, or of occurrences of the diagnostic. */
-  count: null;
-  /** The offset of the first occurrence, in bytes of the decompressed text. */
-  first_offset: null;
-  /** The first violation, or the text of the first occurrence. */
-  example: null;
-  /** What the rule requires, or what the diagnostic means. */
-  description: null;
 }
 
-/** A row of `check` of the kind rule. */
+/** A row of `check`; of the kind rule. */
 export interface DataQualityViolatedRuleRow {
-  /** identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost. */
   kind: "rule";
   /** The equation, the rule, or the code of the diagnostic. */
   name: string;
   /** Whether the identity or rule holds; only violated rules are listed. */
   holds: boolean;
-  /** The left side of the identity, in ns or as a count. */
-  left: null;
-  /** The right side of the identity. */
-  right: null;
   /** The number of violations, or of occurrences of the diagnostic. */
   count: number;
-  /** The offset of the first occurrence, in bytes of the decompressed text. */
-  first_offset: null;
   /** The first violation, or the text of the first occurrence. */
   example: string;
   /** What the rule requires, or what the diagnostic means. */
   description: string;
 }
 
-/** A row of `check` of the kind note, repaired, lost. */
+/** A row of `check`; of the kind note, repaired, lost. */
 export interface DataQualityDiagnosticRow {
-  /** identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost. */
   kind: "note" | "repaired" | "lost";
   /** The equation, the rule, or the code of the diagnostic. */
   name: string;
-  /** Whether the identity or rule holds; only violated rules are listed. */
-  holds: null;
-  /** The left side of the identity, in ns or as a count. */
-  left: null;
-  /** The right side of the identity. */
-  right: null;
   /** The number of violations, or of occurrences of the diagnostic. */
   count: number;
   /** The offset of the first occurrence, in bytes of the decompressed text. */
@@ -3902,9 +2117,8 @@ export interface DiffOptions {
   rowLimit?: number | undefined;
 }
 
-/** A row of `diff` of the kind total. */
+/** A row of `diff`; of the kind total. */
 export interface DiffTotalRow {
-  /** What the row is about. */
   kind: "total";
   /** The name; where something was replaced, the names of both sides. */
   name: string;
@@ -3912,7 +2126,7 @@ export interface DiffTotalRow {
   change: DiffChange;
   /** Whether the change is more than noise; null if that cannot be decided. */
   significant: boolean | null;
-  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  /** The change per step; the rows of each `part_of` add up to that of their total. */
   contribution_ns: number;
   /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
   low_ns: number | null;
@@ -3920,30 +2134,12 @@ export interface DiffTotalRow {
   high_ns: number | null;
   /** The change of the median step. */
   median_ns: number | null;
-  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
-  equal_speed_ns: null;
   /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
   probability: number | null;
   /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
   a_ns: number;
   /** The same in the second trace. */
   b_ns: number;
-  /** The number of calls or activities of all steps in the first trace. */
-  count_a: null;
-  /** The same in the second trace. */
-  count_b: null;
-  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
-  call_a_ns: null;
-  /** The same in the second trace. */
-  call_b_ns: null;
-  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
-  sum_a_ns: null;
-  /** The same in the second trace. */
-  sum_b_ns: null;
-  /** The peak of allocated memory in the first trace. */
-  a_bytes: null;
-  /** The same in the second trace. */
-  b_bytes: null;
   /** The number of steps of the first trace; 1 without profiler steps. */
   steps_a: number;
   /** The same of the second trace. */
@@ -3952,29 +2148,10 @@ export interface DiffTotalRow {
   aligned_a: number;
   /** The same of the second trace. */
   aligned_b: number;
-  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
-  factor: null;
-  /** The spread of these ratios: the noise between two recordings. */
-  spread: null;
-  /** The number of these rows. */
-  rows: null;
-  /** The total that the row is a part of. */
-  part_of: null;
-  /** Why it changed, as far as the traces show it. */
-  cause: null;
-  /** A sentence about the cause, or the note. */
-  message: null;
-  /** The names in the first trace. */
-  names_a: string[];
-  /** The names in the second trace. */
-  names_b: string[];
-  /** Where the largest changes are; at most 5. */
-  places: DiffPlace[];
 }
 
-/** A row of `diff` of the kind operator, range, python, runtime, other, kernel, collective, memcpy, memset. */
+/** A row of `diff`; of the kind operator, range, python, runtime, other, kernel, collective, memcpy, memset. */
 export interface DiffPartRow {
-  /** What the row is about. */
   kind: "operator" | "range" | "python" | "runtime" | "other" | "kernel" | "collective" | "memcpy" | "memset";
   /** The name; where something was replaced, the names of both sides. */
   name: string;
@@ -3982,7 +2159,7 @@ export interface DiffPartRow {
   change: DiffChange;
   /** Whether the change is more than noise; null if that cannot be decided. */
   significant: boolean | null;
-  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  /** The change per step; the rows of each `part_of` add up to that of their total. */
   contribution_ns: number;
   /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
   low_ns: number | null;
@@ -4010,24 +2187,6 @@ export interface DiffPartRow {
   sum_a_ns: number | null;
   /** The same in the second trace. */
   sum_b_ns: number | null;
-  /** The peak of allocated memory in the first trace. */
-  a_bytes: null;
-  /** The same in the second trace. */
-  b_bytes: null;
-  /** The number of steps of the first trace; 1 without profiler steps. */
-  steps_a: null;
-  /** The same of the second trace. */
-  steps_b: null;
-  /** The share of the time of the first trace that has a counterpart at the same place. */
-  aligned_a: null;
-  /** The same of the second trace. */
-  aligned_b: null;
-  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
-  factor: null;
-  /** The spread of these ratios: the noise between two recordings. */
-  spread: null;
-  /** The number of these rows. */
-  rows: null;
   /** The total that the row is a part of. */
   part_of: DiffPart | null;
   /** Why it changed, as far as the traces show it. */
@@ -4042,9 +2201,8 @@ export interface DiffPartRow {
   places: DiffPlace[];
 }
 
-/** A row of `diff` of the kind idle. */
+/** A row of `diff`; of the kind idle. */
 export interface DiffIdleRow {
-  /** What the row is about. */
   kind: "idle";
   /** The name; where something was replaced, the names of both sides. */
   name: string;
@@ -4052,7 +2210,7 @@ export interface DiffIdleRow {
   change: DiffChange;
   /** Whether the change is more than noise; null if that cannot be decided. */
   significant: boolean | null;
-  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  /** The change per step; the rows of each `part_of` add up to that of their total. */
   contribution_ns: number;
   /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
   low_ns: number | null;
@@ -4060,61 +2218,18 @@ export interface DiffIdleRow {
   high_ns: number | null;
   /** The change of the median step. */
   median_ns: number | null;
-  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
-  equal_speed_ns: null;
   /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
   probability: number | null;
   /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
   a_ns: number;
   /** The same in the second trace. */
   b_ns: number;
-  /** The number of calls or activities of all steps in the first trace. */
-  count_a: null;
-  /** The same in the second trace. */
-  count_b: null;
-  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
-  call_a_ns: null;
-  /** The same in the second trace. */
-  call_b_ns: null;
-  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
-  sum_a_ns: null;
-  /** The same in the second trace. */
-  sum_b_ns: null;
-  /** The peak of allocated memory in the first trace. */
-  a_bytes: null;
-  /** The same in the second trace. */
-  b_bytes: null;
-  /** The number of steps of the first trace; 1 without profiler steps. */
-  steps_a: null;
-  /** The same of the second trace. */
-  steps_b: null;
-  /** The share of the time of the first trace that has a counterpart at the same place. */
-  aligned_a: null;
-  /** The same of the second trace. */
-  aligned_b: null;
-  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
-  factor: null;
-  /** The spread of these ratios: the noise between two recordings. */
-  spread: null;
-  /** The number of these rows. */
-  rows: null;
   /** The total that the row is a part of. */
   part_of: DiffPart;
-  /** Why it changed, as far as the traces show it. */
-  cause: null;
-  /** A sentence about the cause, or the note. */
-  message: null;
-  /** The names in the first trace. */
-  names_a: string[];
-  /** The names in the second trace. */
-  names_b: string[];
-  /** Where the largest changes are; at most 5. */
-  places: DiffPlace[];
 }
 
-/** A row of `diff` of the kind phase. */
+/** A row of `diff`; of the kind phase. */
 export interface DiffPhaseRow {
-  /** What the row is about. */
   kind: "phase";
   /** The name; where something was replaced, the names of both sides. */
   name: string;
@@ -4122,7 +2237,7 @@ export interface DiffPhaseRow {
   change: DiffChange;
   /** Whether the change is more than noise; null if that cannot be decided. */
   significant: boolean | null;
-  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  /** The change per step; the rows of each `part_of` add up to that of their total. */
   contribution_ns: number;
   /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
   low_ns: number | null;
@@ -4130,61 +2245,16 @@ export interface DiffPhaseRow {
   high_ns: number | null;
   /** The change of the median step. */
   median_ns: number | null;
-  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
-  equal_speed_ns: null;
   /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
   probability: number | null;
   /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
   a_ns: number;
   /** The same in the second trace. */
   b_ns: number;
-  /** The number of calls or activities of all steps in the first trace. */
-  count_a: null;
-  /** The same in the second trace. */
-  count_b: null;
-  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
-  call_a_ns: null;
-  /** The same in the second trace. */
-  call_b_ns: null;
-  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
-  sum_a_ns: null;
-  /** The same in the second trace. */
-  sum_b_ns: null;
-  /** The peak of allocated memory in the first trace. */
-  a_bytes: null;
-  /** The same in the second trace. */
-  b_bytes: null;
-  /** The number of steps of the first trace; 1 without profiler steps. */
-  steps_a: null;
-  /** The same of the second trace. */
-  steps_b: null;
-  /** The share of the time of the first trace that has a counterpart at the same place. */
-  aligned_a: null;
-  /** The same of the second trace. */
-  aligned_b: null;
-  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
-  factor: null;
-  /** The spread of these ratios: the noise between two recordings. */
-  spread: null;
-  /** The number of these rows. */
-  rows: null;
-  /** The total that the row is a part of. */
-  part_of: null;
-  /** Why it changed, as far as the traces show it. */
-  cause: null;
-  /** A sentence about the cause, or the note. */
-  message: null;
-  /** The names in the first trace. */
-  names_a: string[];
-  /** The names in the second trace. */
-  names_b: string[];
-  /** Where the largest changes are; at most 5. */
-  places: DiffPlace[];
 }
 
-/** A row of `diff` of the kind wait. */
+/** A row of `diff`; of the kind wait. */
 export interface DiffWaitRow {
-  /** What the row is about. */
   kind: "wait";
   /** The name; where something was replaced, the names of both sides. */
   name: string;
@@ -4192,7 +2262,7 @@ export interface DiffWaitRow {
   change: DiffChange;
   /** Whether the change is more than noise; null if that cannot be decided. */
   significant: boolean | null;
-  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  /** The change per step; the rows of each `part_of` add up to that of their total. */
   contribution_ns: number;
   /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
   low_ns: number | null;
@@ -4200,201 +2270,60 @@ export interface DiffWaitRow {
   high_ns: number | null;
   /** The change of the median step. */
   median_ns: number | null;
-  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
-  equal_speed_ns: null;
   /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
   probability: number | null;
   /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
   a_ns: number;
   /** The same in the second trace. */
   b_ns: number;
-  /** The number of calls or activities of all steps in the first trace. */
-  count_a: null;
-  /** The same in the second trace. */
-  count_b: null;
-  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
-  call_a_ns: null;
-  /** The same in the second trace. */
-  call_b_ns: null;
-  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
-  sum_a_ns: null;
-  /** The same in the second trace. */
-  sum_b_ns: null;
-  /** The peak of allocated memory in the first trace. */
-  a_bytes: null;
-  /** The same in the second trace. */
-  b_bytes: null;
-  /** The number of steps of the first trace; 1 without profiler steps. */
-  steps_a: null;
-  /** The same of the second trace. */
-  steps_b: null;
-  /** The share of the time of the first trace that has a counterpart at the same place. */
-  aligned_a: null;
-  /** The same of the second trace. */
-  aligned_b: null;
-  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
-  factor: null;
-  /** The spread of these ratios: the noise between two recordings. */
-  spread: null;
-  /** The number of these rows. */
-  rows: null;
-  /** The total that the row is a part of. */
-  part_of: null;
   /** Why it changed, as far as the traces show it. */
   cause: DiffCause | null;
   /** A sentence about the cause, or the note. */
   message: string | null;
-  /** The names in the first trace. */
-  names_a: string[];
-  /** The names in the second trace. */
-  names_b: string[];
-  /** Where the largest changes are; at most 5. */
-  places: DiffPlace[];
 }
 
-/** A row of `diff` of the kind step. */
+/** A row of `diff`; of the kind step. */
 export interface DiffStepRow {
-  /** What the row is about. */
   kind: "step";
   /** The name; where something was replaced, the names of both sides. */
   name: string;
   /** What changed. */
   change: DiffChange;
-  /** Whether the change is more than noise; null if that cannot be decided. */
-  significant: null;
-  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  /** The change per step; the rows of each `part_of` add up to that of their total. */
   contribution_ns: number;
-  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
-  low_ns: null;
-  /** The upper end. */
-  high_ns: null;
-  /** The change of the median step. */
-  median_ns: null;
-  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
-  equal_speed_ns: null;
-  /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
-  probability: null;
   /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
   a_ns: number;
   /** The same in the second trace. */
   b_ns: number;
-  /** The number of calls or activities of all steps in the first trace. */
-  count_a: null;
-  /** The same in the second trace. */
-  count_b: null;
-  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
-  call_a_ns: null;
-  /** The same in the second trace. */
-  call_b_ns: null;
-  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
-  sum_a_ns: null;
-  /** The same in the second trace. */
-  sum_b_ns: null;
-  /** The peak of allocated memory in the first trace. */
-  a_bytes: null;
-  /** The same in the second trace. */
-  b_bytes: null;
-  /** The number of steps of the first trace; 1 without profiler steps. */
-  steps_a: null;
-  /** The same of the second trace. */
-  steps_b: null;
-  /** The share of the time of the first trace that has a counterpart at the same place. */
-  aligned_a: null;
-  /** The same of the second trace. */
-  aligned_b: null;
-  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
-  factor: null;
-  /** The spread of these ratios: the noise between two recordings. */
-  spread: null;
-  /** The number of these rows. */
-  rows: null;
-  /** The total that the row is a part of. */
-  part_of: null;
-  /** Why it changed, as far as the traces show it. */
-  cause: null;
-  /** A sentence about the cause, or the note. */
-  message: null;
-  /** The names in the first trace. */
-  names_a: string[];
-  /** The names in the second trace. */
-  names_b: string[];
-  /** Where the largest changes are; at most 5. */
-  places: DiffPlace[];
 }
 
-/** A row of `diff` of the kind speed. */
+/** A row of `diff`; of the kind speed. */
 export interface DiffSpeedRow {
-  /** What the row is about. */
   kind: "speed";
   /** The name; where something was replaced, the names of both sides. */
   name: string;
   /** What changed. */
   change: DiffChange;
-  /** Whether the change is more than noise; null if that cannot be decided. */
-  significant: null;
-  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
+  /** The change per step; the rows of each `part_of` add up to that of their total. */
   contribution_ns: number;
-  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
-  low_ns: null;
-  /** The upper end. */
-  high_ns: null;
-  /** The change of the median step. */
-  median_ns: null;
-  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
-  equal_speed_ns: null;
-  /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
-  probability: null;
   /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
   a_ns: number;
   /** The same in the second trace. */
   b_ns: number;
-  /** The number of calls or activities of all steps in the first trace. */
-  count_a: null;
-  /** The same in the second trace. */
-  count_b: null;
-  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
-  call_a_ns: null;
-  /** The same in the second trace. */
-  call_b_ns: null;
-  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
-  sum_a_ns: null;
-  /** The same in the second trace. */
-  sum_b_ns: null;
-  /** The peak of allocated memory in the first trace. */
-  a_bytes: null;
-  /** The same in the second trace. */
-  b_bytes: null;
-  /** The number of steps of the first trace; 1 without profiler steps. */
-  steps_a: null;
-  /** The same of the second trace. */
-  steps_b: null;
-  /** The share of the time of the first trace that has a counterpart at the same place. */
-  aligned_a: null;
-  /** The same of the second trace. */
-  aligned_b: null;
   /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
   factor: number;
   /** The spread of these ratios: the noise between two recordings. */
   spread: number;
   /** The number of these rows. */
   rows: number;
-  /** The total that the row is a part of. */
-  part_of: null;
   /** Why it changed, as far as the traces show it. */
   cause: DiffCause | null;
   /** A sentence about the cause, or the note. */
   message: string | null;
-  /** The names in the first trace. */
-  names_a: string[];
-  /** The names in the second trace. */
-  names_b: string[];
-  /** Where the largest changes are; at most 5. */
-  places: DiffPlace[];
 }
 
-/** A row of `diff` of the kind memory. */
+/** A row of `diff`; of the kind memory. */
 export interface DiffMemoryRow {
-  /** What the row is about. */
   kind: "memory";
   /** The name; where something was replaced, the names of both sides. */
   name: string;
@@ -4402,134 +2331,19 @@ export interface DiffMemoryRow {
   change: DiffChange;
   /** Whether the change is more than noise; null if that cannot be decided. */
   significant: boolean | null;
-  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
-  contribution_ns: null;
-  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
-  low_ns: null;
-  /** The upper end. */
-  high_ns: null;
-  /** The change of the median step. */
-  median_ns: null;
-  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
-  equal_speed_ns: null;
   /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
   probability: number | null;
-  /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
-  a_ns: null;
-  /** The same in the second trace. */
-  b_ns: null;
-  /** The number of calls or activities of all steps in the first trace. */
-  count_a: null;
-  /** The same in the second trace. */
-  count_b: null;
-  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
-  call_a_ns: null;
-  /** The same in the second trace. */
-  call_b_ns: null;
-  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
-  sum_a_ns: null;
-  /** The same in the second trace. */
-  sum_b_ns: null;
   /** The peak of allocated memory in the first trace. */
   a_bytes: number;
   /** The same in the second trace. */
   b_bytes: number;
-  /** The number of steps of the first trace; 1 without profiler steps. */
-  steps_a: null;
-  /** The same of the second trace. */
-  steps_b: null;
-  /** The share of the time of the first trace that has a counterpart at the same place. */
-  aligned_a: null;
-  /** The same of the second trace. */
-  aligned_b: null;
-  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
-  factor: null;
-  /** The spread of these ratios: the noise between two recordings. */
-  spread: null;
-  /** The number of these rows. */
-  rows: null;
-  /** The total that the row is a part of. */
-  part_of: null;
-  /** Why it changed, as far as the traces show it. */
-  cause: null;
-  /** A sentence about the cause, or the note. */
-  message: null;
-  /** The names in the first trace. */
-  names_a: string[];
-  /** The names in the second trace. */
-  names_b: string[];
-  /** Where the largest changes are; at most 5. */
-  places: DiffPlace[];
 }
 
-/** A row of `diff` of the kind note. */
+/** A row of `diff`; of the kind note. */
 export interface DiffNoteRow {
-  /** What the row is about. */
   kind: "note";
-  /** The name; where something was replaced, the names of both sides. */
-  name: string;
-  /** What changed. */
-  change: DiffChange;
-  /** Whether the change is more than noise; null if that cannot be decided. */
-  significant: null;
-  /** The change per step; the rows of each `part_of` add up to that of their total. Null for memory. */
-  contribution_ns: null;
-  /** The lower end of the interval of the change of the median step; all intervals together hold with 95 %. */
-  low_ns: null;
-  /** The upper end. */
-  high_ns: null;
-  /** The change of the median step. */
-  median_ns: null;
-  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
-  equal_speed_ns: null;
-  /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
-  probability: null;
-  /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
-  a_ns: null;
-  /** The same in the second trace. */
-  b_ns: null;
-  /** The number of calls or activities of all steps in the first trace. */
-  count_a: null;
-  /** The same in the second trace. */
-  count_b: null;
-  /** The mean self time of a call, or the mean duration of an activity, in the first trace. */
-  call_a_ns: null;
-  /** The same in the second trace. */
-  call_b_ns: null;
-  /** The self times of all calls, or the durations of all activities, in all steps of the first trace. */
-  sum_a_ns: null;
-  /** The same in the second trace. */
-  sum_b_ns: null;
-  /** The peak of allocated memory in the first trace. */
-  a_bytes: null;
-  /** The same in the second trace. */
-  b_bytes: null;
-  /** The number of steps of the first trace; 1 without profiler steps. */
-  steps_a: null;
-  /** The same of the second trace. */
-  steps_b: null;
-  /** The share of the time of the first trace that has a counterpart at the same place. */
-  aligned_a: null;
-  /** The same of the second trace. */
-  aligned_b: null;
-  /** How many times as long the same work takes in the second trace: the middle ratio of the rows that do the same work. */
-  factor: null;
-  /** The spread of these ratios: the noise between two recordings. */
-  spread: null;
-  /** The number of these rows. */
-  rows: null;
-  /** The total that the row is a part of. */
-  part_of: null;
-  /** Why it changed, as far as the traces show it. */
-  cause: null;
   /** A sentence about the cause, or the note. */
   message: string;
-  /** The names in the first trace. */
-  names_a: string[];
-  /** The names in the second trace. */
-  names_b: string[];
-  /** Where the largest changes are; at most 5. */
-  places: DiffPlace[];
 }
 
 /** A row of `diff`; `kind` determines which columns it has. */

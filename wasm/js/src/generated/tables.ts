@@ -281,9 +281,9 @@ export const TABLES: { readonly [T in TableName]: TableInfo } = {
       { name: "left_value", type: "int", optional: true, about: "The left side of the identity, in ns or as a count." },
       { name: "right_value", type: "int", optional: true, about: "The right side of the identity." },
       { name: "count", type: "int", optional: true, about: "The number of violations, or of occurrences of the diagnostic." },
-      { name: "first_offset", type: "int", optional: true, about: "The offset of the first occurrence, in bytes of the decompressed text." },
       { name: "example", type: "name", optional: true, about: "The first violation, or the text of the first occurrence." },
       { name: "description", type: "name", optional: true, about: "What the rule requires, or what the diagnostic means." },
+      { name: "first_offset", type: "int", optional: true, about: "The offset of the first occurrence, in bytes of the decompressed text." },
     ],
   },
   traces: {

@@ -5,7 +5,7 @@ import { DIFF_COLUMNS } from "kinetoscope/columns";
 import { copy, save } from "../../components/download";
 import { SearchBox } from "../../components/search-box";
 import { Table, type TableColumn } from "../../components/table";
-import { certainty, type Changed } from "../../model/compare";
+import { certainty, type Changed, isTimed } from "../../model/compare";
 import { bytes, time } from "../../model/format";
 import { search } from "../../model/search";
 import { asTabs } from "../../model/sorting";
@@ -80,9 +80,11 @@ const COLUMNS: TableColumn<Changed>[] = [
     kind: "text",
     about: aboutOf("low_ns"),
     width: "172px",
-    value: (row) => row.low_ns,
+    value: (row) => (isTimed(row) ? row.low_ns : null),
     show: (row) =>
-      row.low_ns === null || row.high_ns === null ? "–" : `${signedTime(row.low_ns)} … ${signedTime(row.high_ns)}`,
+      !isTimed(row) || row.low_ns === null || row.high_ns === null
+        ? "–"
+        : `${signedTime(row.low_ns)} … ${signedTime(row.high_ns)}`,
   },
   {
     key: "certainty",
@@ -158,7 +160,7 @@ export function Changes({ rows }: { rows: readonly Changed[] }) {
         label={LABELS.comparison}
         columns={COLUMNS}
         rows={found}
-        keyOf={(row) => `${row.kind} ${row.name} ${row.message}`}
+        keyOf={(row) => `${row.kind} ${row.name} ${"message" in row ? row.message : ""}`}
       />
     </>
   );

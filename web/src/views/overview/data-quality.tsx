@@ -31,8 +31,8 @@ export function DataQuality({ checks, isBelowAll }: { checks: readonly DataQuali
           <ul class="checks">
             {identities.map((row) => (
               <li key={row.name} class={row.holds ? "" : "failure"}>
-                <span aria-hidden="true">{row.holds ? "✓" : "✗"}</span> {row.name}: {count(row.left ?? 0)} and{" "}
-                {count(row.right ?? 0)}
+                <span aria-hidden="true">{row.holds ? "✓" : "✗"}</span> {row.name}: {count(row.left)} and{" "}
+                {count(row.right)}
               </li>
             ))}
           </ul>
@@ -41,8 +41,8 @@ export function DataQuality({ checks, isBelowAll }: { checks: readonly DataQuali
           <ul class="checks">
             {diagnostics.map((row) => (
               <li key={row.name} data-diagnostic={row.name}>
-                <span class={`severity ${row.kind}`}>{row.kind}</span> {row.description} <b>{count(row.count ?? 0)}×</b>
-                {row.first_offset === null ? "" : TEMPLATES.firstOffset(count(row.first_offset))}
+                <span class={`severity ${row.kind}`}>{row.kind}</span> {row.description} <b>{count(row.count)}×</b>
+                {row.kind === "rule" || row.first_offset === null ? "" : TEMPLATES.firstOffset(count(row.first_offset))}
                 {row.example ? <code>{row.example}</code> : null}
               </li>
             ))}

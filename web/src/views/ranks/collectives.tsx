@@ -2,12 +2,21 @@
 
 import { useMemo, useState } from "preact/hooks";
 import type { RanksRow, RemoteRun } from "kinetoscope/remote";
-import { columnsOf } from "../../components/answer-table";
+import { columnsOfKind } from "../../components/answer-table";
 import { Await, Panel } from "../../components/parts";
 import { SkewChart } from "../../components/skew-chart";
 import { Table } from "../../components/table";
 import { amount } from "../../model/format";
-import { groupKey, isOf, ofKind, shortRanges, skewOf, type CollectiveRow, type GroupRow } from "../../model/run";
+import {
+  groupKey,
+  isOf,
+  ofKind,
+  shortRanges,
+  skewOf,
+  type CollectiveRow,
+  type GroupRow,
+  type OfKind,
+} from "../../model/run";
 import { ask } from "../../state/ask";
 import { numberParam, param, setParams } from "../../state/route";
 import { TEMPLATES, TEXTS } from "../../strings";
@@ -18,14 +27,12 @@ const LABELS = TEXTS.ranks;
 /** The number of ranks up to which the arrivals are loaded without a click: their answer has a number for each rank. */
 const FEW = 64;
 
-type Group = Extract<RanksRow, { kind: "group" }>;
+type Group = OfKind<"group">;
+type TrafficRow = OfKind<"bandwidth">;
 
-/** The columns by which a row belongs to a group. */
-const groupOf = ({ group, description, ranks }: RanksRow): GroupRow => ({ group: group ?? "", description, ranks });
+const keyOf = (row: TrafficRow): string => `${groupKey(row)} ${row.name} ${row.bytes}`;
 
-const keyOf = (row: RanksRow): string => `${groupKey(groupOf(row))} ${row.name} ${row.bytes}`;
-
-function Traffic({ rows, onGroup }: { rows: readonly RanksRow[]; onGroup: (row: RanksRow) => void }) {
+function Traffic({ rows, onGroup }: { rows: readonly TrafficRow[]; onGroup: (row: GroupRow) => void }) {
   return (
     <Table
       label={LABELS.collectives}
@@ -37,7 +44,7 @@ function Traffic({ rows, onGroup }: { rows: readonly RanksRow[]; onGroup: (row: 
         const row = rows.find((one) => key === keyOf(one));
         if (row) onGroup(row);
       }}
-      columns={columnsOf(
+      columns={columnsOfKind<TrafficRow>(
         "ranks",
         ["name", "bytes", "group", "ranks", "count", "waited_ns", "usual_transfer_ns", "bus_bytes_per_second", "nodes"],
         {
@@ -96,14 +103,14 @@ export function Collectives({ run, rows }: { run: RemoteRun; rows: readonly Rank
   const [traffic, groups] = useMemo(() => [ofKind(rows, "bandwidth"), ofKind(rows, "group")], [rows]);
   const [wanted, setWanted] = useState(run.length <= FEW);
   if (traffic.length === 0) return null;
-  const first = [...traffic].sort((a, b) => b.waited_ns - a.waited_ns)[0] as RanksRow;
-  const groupWith = (row: RanksRow): Group | undefined => groups.find((one) => isOf(groupOf(row), one));
+  const first = [...traffic].sort((a, b) => b.waited_ns - a.waited_ns)[0] as TrafficRow;
+  const groupWith = (row: GroupRow): Group | undefined => groups.find((one) => isOf(row, one));
   const group = groups.find((one) => groupKey(one) === param("group")) ?? groupWith(first) ?? groups[0];
   const choose = (key: string): void => {
     setWanted(true);
     setParams({ group: key });
   };
-  const chooseOf = (row: RanksRow): void => {
+  const chooseOf = (row: GroupRow): void => {
     const found = groupWith(row);
     if (found) choose(groupKey(found));
   };

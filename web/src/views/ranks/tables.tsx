@@ -1,11 +1,10 @@
 // Tables of ranks, process groups and clocks, and of what the traces cannot answer.
 
-import type { RanksRow } from "kinetoscope/remote";
-import { columnsOf } from "../../components/answer-table";
+import { columnsOfKind } from "../../components/answer-table";
 import { Panel } from "../../components/parts";
 import { RankLink } from "../../components/rank-link";
 import { Table } from "../../components/table";
-import { shortRanges, type RankRow } from "../../model/run";
+import { shortRanges, type GroupRow, type OfKind, type RankRow } from "../../model/run";
 import { TEXTS } from "../../strings";
 
 const LABELS = TEXTS.ranks;
@@ -32,41 +31,45 @@ export const ranksColumn = {
   title: LABELS.ranks,
   kind: "text",
   width: "minmax(76px, 1fr)",
-  value: (row: RanksRow) => shortRanges((row.ranks ?? []) as number[]),
+  value: (row: { ranks: readonly number[] }) => shortRanges(row.ranks),
 } as const;
 
 /** The column of the name of a group: its description, if it has one. */
 export const groupColumn = {
   title: LABELS.group,
   width: "minmax(84px, 1fr)",
-  value: (row: RanksRow) => row.description || row.group,
+  value: (row: GroupRow) => row.description || row.group,
 } as const;
 
 export function RankList({ ranks }: { ranks: readonly RankRow[] }) {
   return (
     <Panel title={LABELS.ranks} about={LABELS.tableHint} id="rank-list">
-      <Table<RanksRow>
+      <Table
         label={LABELS.ranks}
         fit={16}
         rows={ranks}
         keyOf={(row) => String(row.rank)}
         sort={{ key: "own_ns", descending: true }}
-        columns={columnsOf("ranks", ["rank", "own_ns", "waited_ns", ...usedIn(ranks), "last", "host", "trace"], {
-          rank: { width: "84px", show: (row) => <RankLink rank={row.rank ?? 0} trace={row.trace ?? undefined} /> },
-          own_ns: { title: LABELS.own, bar: true, width: "minmax(90px, 130px)" },
-          data_loading_ns: { width: "100px" },
-          communication_ns: { width: "114px" },
-          waited_ns: { bar: true, width: "minmax(90px, 130px)" },
-          last: { title: LABELS.lastArrivals, width: "86px" },
-          host: { width: "minmax(80px, 140px)" },
-          trace: { width: "minmax(120px, 1fr)" },
-        })}
+        columns={columnsOfKind<RankRow>(
+          "ranks",
+          ["rank", "own_ns", "waited_ns", ...usedIn(ranks), "last", "host", "trace"],
+          {
+            rank: { width: "84px", show: (row) => <RankLink rank={row.rank} trace={row.trace} /> },
+            own_ns: { title: LABELS.own, bar: true, width: "minmax(90px, 130px)" },
+            data_loading_ns: { width: "100px" },
+            communication_ns: { width: "114px" },
+            waited_ns: { bar: true, width: "minmax(90px, 130px)" },
+            last: { title: LABELS.lastArrivals, width: "86px" },
+            host: { width: "minmax(80px, 140px)" },
+            trace: { width: "minmax(120px, 1fr)" },
+          },
+        )}
       />
     </Panel>
   );
 }
 
-export function Groups({ rows }: { rows: readonly RanksRow[] }) {
+export function Groups({ rows }: { rows: readonly OfKind<"group">[] }) {
   if (rows.length === 0) return null;
   return (
     <Panel title={LABELS.groups} about={LABELS.groupsHint} id="groups">
@@ -74,22 +77,26 @@ export function Groups({ rows }: { rows: readonly RanksRow[] }) {
         label={LABELS.groups}
         fit={10}
         rows={rows}
-        keyOf={(row) => `${row.group} ${row.description} ${shortRanges((row.ranks ?? []) as number[], 400)}`}
+        keyOf={(row) => `${row.group} ${row.description} ${shortRanges(row.ranks, 400)}`}
         sort={{ key: "bytes", descending: true }}
-        columns={columnsOf("ranks", ["group", "parallelism", "stated", "ranks", "matched", "bytes"], {
-          group: groupColumn,
-          parallelism: { width: "100px" },
-          stated: { width: "64px" },
-          matched: { width: "80px" },
-          bytes: { width: "80px" },
-          ranks: ranksColumn,
-        })}
+        columns={columnsOfKind<OfKind<"group">>(
+          "ranks",
+          ["group", "parallelism", "stated", "ranks", "matched", "bytes"],
+          {
+            group: groupColumn,
+            parallelism: { width: "100px" },
+            stated: { width: "64px" },
+            matched: { width: "80px" },
+            bytes: { width: "80px" },
+            ranks: ranksColumn,
+          },
+        )}
       />
     </Panel>
   );
 }
 
-export function Clocks({ rows }: { rows: readonly RanksRow[] }) {
+export function Clocks({ rows }: { rows: readonly OfKind<"clock">[] }) {
   if (rows.length === 0) return null;
   return (
     <Panel title={LABELS.clocks} about={LABELS.clocksHint} id="clocks">
@@ -99,7 +106,7 @@ export function Clocks({ rows }: { rows: readonly RanksRow[] }) {
         rows={rows}
         keyOf={(row) => String(row.rank)}
         sort={{ key: "rank", descending: false }}
-        columns={columnsOf("ranks", ["rank", "offset_ns", "error_ns", "drift_ppm", "method"], {
+        columns={columnsOfKind<OfKind<"clock">>("ranks", ["rank", "offset_ns", "error_ns", "drift_ppm", "method"], {
           rank: { width: "64px" },
           offset_ns: { title: LABELS.offset },
           error_ns: { title: LABELS.error },
@@ -115,7 +122,7 @@ export function Clocks({ rows }: { rows: readonly RanksRow[] }) {
   );
 }
 
-export function Fitness({ rows }: { rows: readonly RanksRow[] }) {
+export function Fitness({ rows }: { rows: readonly OfKind<"fitness">[] }) {
   if (rows.length === 0) return null;
   return (
     <Panel title={LABELS.fitness} about={LABELS.fitnessHint} id="fitness">
@@ -124,7 +131,7 @@ export function Fitness({ rows }: { rows: readonly RanksRow[] }) {
         fit={10}
         rows={rows}
         keyOf={(row) => `${row.question} ${row.verdict} ${row.message}`}
-        columns={columnsOf("ranks", ["question", "verdict", "ranks", "message"], {
+        columns={columnsOfKind<OfKind<"fitness">>("ranks", ["question", "verdict", "ranks", "message"], {
           question: { title: LABELS.question, width: "110px" },
           verdict: { title: LABELS.verdict, width: "76px" },
           ranks: { ...ranksColumn, width: "minmax(76px, 160px)" },

@@ -46,7 +46,7 @@ columns! {
     } [
         RANK_NUMBER => member.rank,
         HOST.nullable() => stated(member.host()),
-        Column::text("trace", "", "The first trace of the rank.").nullable() =>
+        Column::text("trace", "", "The first trace of the rank.") =>
             member.windows.first().map(|window| window.source.as_str()),
         Column::int("windows", "", "The number of recordings of the rank.") => member.windows.len(),
         Column::int("class", "", "The number of the class of ranks that behave alike.") => sum.class,

@@ -121,8 +121,7 @@ columns! {
         OPERATION => one.operation(run).as_str(),
         BYTES.nullable() => first.bytes,
         STEP_NUMBER.nullable() => step,
-        Column::unix_ns("start_ns", "", "When the first rank arrived, on the reference clock.").nullable() =>
-            starts.min(),
+        Column::unix_ns("start_ns", "", "When the first rank arrived, on the reference clock.") => starts.min(),
         Column::json("wait_ns", "", Shape::Numbers, "The wait of each of the `ranks`, in ns.") =>
             numbers(waits.parts.iter().map(|part| part.0)),
         Column::json("transfer_ns", "", Shape::Numbers, "The transfer of each of the `ranks`, in ns.") =>
