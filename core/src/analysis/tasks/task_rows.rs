@@ -5,8 +5,9 @@ use super::{BLOCKING_NS, Tasks};
 use crate::analysis::query::Query;
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::base::index::Keyed;
+use crate::base::names::NameId;
 use crate::base::order::{descending, sort_by_key};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
@@ -54,36 +55,40 @@ pub fn tasks(trace: &Trace, options: &TasksOptions) -> Rows {
     task_rows(trace, options.by).first(options.row_limit)
 }
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::text("name", "Name", "The name of the asynchronous spans."),
-    Column::text(
-        "waited_for",
-        "Waited for",
-        "The name of the task that they waited for, the longest in sum; null if that was not recorded.",
-    )
-    .nullable(),
-    Column::int("count", "Count", "The number of tasks; by `wait`, of waits between two polls."),
-    Column::ns("life_ns", "Life", "Sum of the times from begin to end; null by `wait`.").nullable(),
-    Column::ns("busy_ns", "Busy", "The time in which they ran: their polls; null without polls.").nullable(),
-    Column::ns(
-        "waiting_ns",
-        "Waiting",
-        "The rest of their lives; by `wait`, the waits between two polls; null without polls.",
-    )
-    .nullable(),
-    Column::ns("wait_max_ns", "Wait max", "The longest wait between two polls; null if there is none.")
-        .nullable(),
-    Column::int("polls", "Polls", "The number of polls; null by `wait`.").nullable(),
-    Column::ns("poll_max_ns", "Poll max", "The longest poll; null without polls.").nullable(),
-    Column::int("blocking", "> 1 ms", "The number of polls of more than 1 ms; null by `wait`.").nullable(),
-    Column::int(
-        "event",
-        "",
-        "The index of the begin of the longest task, or of the one with the longest wait.",
-    ),
-    Column::int("poll_event", "", "The index of the longest poll.").nullable(),
-];
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS: fn row(trace: &Trace, by: TasksBy, group: &Group) {
+        let event = group.longest.map_or(Row::new(0), |(_, row)| row);
+        let is_wait = by == TasksBy::Wait;
+        let polled = |ns: i64| (group.polls > 0).then_some(ns);
+        let waiting = if is_wait { Some(group.waited()) } else { polled(group.polled_ns - group.busy_ns) };
+        let on = group.waits.iter().filter(|(name, _)| *name >= 0).max_by_key(|(_, time)| *time);
+    } [
+        Column::text("name", "Name", "The name of the asynchronous spans.") => trace.table.name(event),
+        Column::text("waited_for", "Waited for", "The name of the task that they waited for, the longest in sum; null if that was not recorded.")
+            .nullable() => on.map(|&(name, _)| trace.table.names.get(NameId(name as u32))),
+        Column::int("count", "Count", "The number of tasks; by `wait`, of waits between two polls.") =>
+            group.count,
+        Column::ns("life_ns", "Life", "Sum of the times from begin to end; null by `wait`.").nullable() =>
+            (!is_wait).then_some(group.life_ns),
+        Column::ns("busy_ns", "Busy", "The time in which they ran: their polls; null without polls.")
+            .nullable() => polled(group.busy_ns),
+        Column::ns("waiting_ns", "Waiting", "The rest of their lives; by `wait`, the waits between two polls; null without polls.")
+            .nullable() => waiting,
+        Column::ns("wait_max_ns", "Wait max", "The longest wait between two polls; null if there is none.")
+            .nullable() => group.wait_max_ns,
+        Column::int("polls", "Polls", "The number of polls; null by `wait`.").nullable() =>
+            (!is_wait).then_some(group.polls),
+        Column::ns("poll_max_ns", "Poll max", "The longest poll; null without polls.").nullable() =>
+            group.longest_poll.map(|(length, _)| length),
+        Column::int("blocking", "> 1 ms", "The number of polls of more than 1 ms; null by `wait`.")
+            .nullable() => (!is_wait).then_some(group.blocking),
+        Column::int("event", "", "The index of the begin of the longest task, or of the one with the longest wait.") =>
+            event.index(),
+        Column::int("poll_event", "", "The index of the longest poll.").nullable() =>
+            group.longest_poll.map(|(_, at)| trace.tree.row(at).index()),
+    ]
+}
 
 /// Tasks, or waits, of one row.
 #[derive(Default)]
@@ -130,9 +135,7 @@ pub(crate) fn task_rows(trace: &Trace, by: TasksBy) -> Rows {
         (descending(time), group.longest.map_or(0, |(_, row)| i64::from(row)))
     });
     let mut rows = Rows::new(COLUMNS);
-    for (_, group) in groups {
-        rows.push(group.cells(trace, by));
-    }
+    groups.iter().for_each(|(_, group)| rows.push(row(trace, by, group)));
     rows
 }
 
@@ -175,29 +178,5 @@ impl Group {
 
     fn waited(&self) -> i64 {
         self.waits.iter().fold(0, |sum, (_, time)| sum.saturating_add(*time))
-    }
-
-    fn cells(&self, trace: &Trace, by: TasksBy) -> Vec<Cell> {
-        let event = self.longest.map_or(Row::new(0), |(_, row)| row);
-        let is_wait = by == TasksBy::Wait;
-        let ns = |ns: Option<i64>| ns.map_or(Cell::Null, Cell::Ns);
-        let polled = |ns: i64| (self.polls > 0).then_some(ns);
-        let waiting = if is_wait { Some(self.waited()) } else { polled(self.polled_ns - self.busy_ns) };
-        let on = self.waits.iter().filter(|(name, _)| *name >= 0).max_by_key(|(_, time)| *time);
-        let on = on.map(|&(name, _)| trace.table.names.get(crate::base::names::NameId(name as u32)));
-        alloc::vec![
-            trace.table.name(event).into(),
-            on.into(),
-            self.count.into(),
-            ns((!is_wait).then_some(self.life_ns)),
-            ns(polled(self.busy_ns)),
-            ns(waiting),
-            ns(self.wait_max_ns),
-            (!is_wait).then_some(self.polls).into(),
-            ns(self.longest_poll.map(|(length, _)| length)),
-            (!is_wait).then_some(self.blocking).into(),
-            event.index().into(),
-            self.longest_poll.map(|(_, at)| trace.tree.row(at).index()).into(),
-        ]
     }
 }

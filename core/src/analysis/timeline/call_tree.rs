@@ -8,7 +8,7 @@ use crate::base::escape::{first_frame, frame};
 use crate::base::index::Index;
 use crate::base::names::NameId;
 use crate::base::order::{descending, sort_by_key};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::tree::Lane;
@@ -215,24 +215,40 @@ pub fn tree(trace: &Trace, options: &TreeOptions) -> Rows {
     tree_rows(trace, cut).first(options.row_limit)
 }
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::text("lane", "", "The thread or stream."),
-    Column::int("depth", "", "The number of ancestors; null in the row of the lane itself.").nullable(),
-    Column::text("name", "", "The name of the spans; null in the row of the lane itself.").nullable(),
-    Column::text("path", "Name", "The name, indented by its depth."),
-    Column::int("count", "Count", "The number of merged spans."),
-    Column::ns("total_ns", "Total", "Sum of their durations."),
-    Column::ns("self_ns", "Self", "Sum of their self times.").nullable(),
-    Column::ns(
-        "device_total_ns",
-        "Device",
-        "Sum of the device work that the spans and everything inside them launched.",
-    ),
-    Column::ns("device_self_ns", "Self device", "Sum of the device work that the spans themselves launched."),
-    Column::share("share", "Share of lane", "The share of the time of the lane's outermost spans.")
-        .nullable(),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS: fn row(lane: &str, node: &Node, name: Option<&str>, share: Option<f64>) {
+        let indent = "  ".repeat(node.depth.min(DEEPEST) + 1);
+    } [
+        Column::text("lane", "", "The thread or stream.") => lane,
+        Column::int("depth", "", "The number of ancestors; null in the row of the lane itself.").nullable() =>
+            name.map(|_| node.depth),
+        Column::text("name", "", "The name of the spans; null in the row of the lane itself.").nullable() =>
+            name,
+        Column::text("path", "Name", "The name, indented by its depth.") =>
+            name.map_or_else(|| lane.into(), |name| format!("{indent}{name}")),
+        Column::int("count", "Count", "The number of merged spans.") => node.count,
+        Column::ns("total_ns", "Total", "Sum of their durations.") => node.total_ns,
+        Column::ns("self_ns", "Self", "Sum of their self times.").nullable() => name.map(|_| node.self_ns),
+        Column::ns("device_total_ns", "Device", "Sum of the device work that the spans and everything inside them launched.") =>
+            node.device_total_ns,
+        Column::ns("device_self_ns", "Self device", "Sum of the device work that the spans themselves launched.") =>
+            node.device_self_ns,
+        Column::share("share", "Share of lane", "The share of the time of the lane's outermost spans.")
+            .nullable() => share,
+    ]
+}
+
+/// The sums of a lane. Its name is not used.
+fn whole(nodes: &[Node]) -> Node {
+    let mut whole = Node::new(NameId(0), None, 0);
+    whole.count = nodes.iter().map(|node| node.count).sum();
+    for root in nodes.iter().filter(|node| node.parent.is_none()) {
+        whole.total_ns += root.total_ns;
+        whole.device_total_ns += root.device_total_ns;
+    }
+    whole
+}
 
 /// Returns the merged trees of all lanes as rows; siblings are ordered by time, the longest first.
 pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
@@ -244,26 +260,12 @@ pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
         if nodes.is_empty() {
             continue;
         }
-        let roots = || nodes.iter().filter(|n| n.parent.is_none());
-        let spans: usize = nodes.iter().map(|n| n.count).sum();
-        let whole: i64 = roots().map(|n| n.total_ns).sum();
-        let whole_device: i64 = roots().map(|n| n.device_total_ns).sum();
+        let whole = whole(&nodes);
         if cut.bottom_up {
             nodes = bottom_up(&nodes, cut.depth);
         }
         let title = names.get(lane);
-        rows.push(vec![
-            title.as_str().into(),
-            Cell::Null,
-            Cell::Null,
-            title.as_str().into(),
-            spans.into(),
-            Cell::Ns(whole),
-            Cell::Null,
-            Cell::Ns(whole_device),
-            Cell::Ns(0),
-            Cell::Null,
-        ]);
+        rows.push(row(&title, &whole, None, None));
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len() + 1];
         for (at, node) in nodes.iter().enumerate() {
             children[node.parent.map_or(nodes.len(), |p| p)].push(at);
@@ -276,23 +278,11 @@ pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
         push(&mut open, &mut core::mem::take(&mut children[nodes.len()]));
         while let Some(at) = open.pop() {
             let node = &nodes[at];
-            let share = if whole == 0 { 0.0 } else { node.total_ns as f64 / whole as f64 };
+            let share = if whole.total_ns == 0 { 0.0 } else { node.total_ns as f64 / whole.total_ns as f64 };
             if node.depth >= cut.depth || share < cut.min_share {
                 continue;
             }
-            let name = trace.table.names.get(node.name);
-            rows.push(vec![
-                title.as_str().into(),
-                node.depth.into(),
-                name.into(),
-                format!("{}{name}", "  ".repeat(node.depth.min(DEEPEST) + 1)).into(),
-                node.count.into(),
-                Cell::Ns(node.total_ns),
-                Cell::Ns(node.self_ns),
-                Cell::Ns(node.device_total_ns),
-                Cell::Ns(node.device_self_ns),
-                Cell::Share(share),
-            ]);
+            rows.push(row(&title, node, Some(trace.table.names.get(node.name)), Some(share)));
             push(&mut open, &mut core::mem::take(&mut children[at]));
         }
     }

@@ -13,7 +13,7 @@ use crate::analysis::query::options::ListOptions;
 use crate::base::index::{Index, Keyed};
 use crate::base::names::Names;
 use crate::base::order::{of_float, sort_by_key};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::layout::{Key, Place};
@@ -241,40 +241,27 @@ pub const COUNTERS: Query = Query::new(
 .options::<ListOptions>()
 .hint("this trace has no counters, memory events or device work");
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::int("counter", "#", "The number of the counter, as `curve` takes it."),
-    Column::text("process", "Process", "The process or device that the counter belongs to."),
-    Column::text("name", "Name", "The name of the counter."),
-    Column::word(
-        "unit",
-        "Unit",
-        &Unit::VOCABULARY,
-        "bytes, count, share (a fraction of 1) or bytes_per_second.",
-    ),
-    Column::int("points", "Points", "The number of values."),
-    Column::float("min", "Min", "The minimum."),
-    Column::float("max", "Max", "The maximum."),
-    Column::float("last", "Last", "The last value."),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS: fn row(at: usize, counter: &Counter) {
+        let values = || counter.points.iter().map(|p| p.1);
+    } [
+        Column::int("counter", "#", "The number of the counter, as `curve` takes it.") => at,
+        Column::text("process", "Process", "The process or device that the counter belongs to.") =>
+            counter.process.as_str(),
+        Column::text("name", "Name", "The name of the counter.") => counter.name.as_str(),
+        Column::word("unit", "Unit", &Unit::VOCABULARY, "bytes, count, share (a fraction of 1) or bytes_per_second.") =>
+            counter.unit.as_str(),
+        Column::int("points", "Points", "The number of values.") => counter.points.len(),
+        Column::float("min", "Min", "The minimum.") => values().min_by_key(|&v| of_float(v)).unwrap_or(0.0),
+        Column::float("max", "Max", "The maximum.") => values().max_by_key(|&v| of_float(v)).unwrap_or(0.0),
+        Column::float("last", "Last", "The last value.") => counter.points.last().map_or(0.0, |p| p.1),
+    ]
+}
 
 /// Returns the counters as rows.
 pub(crate) fn counter_rows(counters: &[Counter]) -> Rows {
     let mut rows = Rows::new(COLUMNS);
-    for (at, counter) in counters.iter().enumerate() {
-        let values = || counter.points.iter().map(|p| p.1);
-        let least = values().min_by_key(|&v| of_float(v));
-        let greatest = values().max_by_key(|&v| of_float(v));
-        rows.push(vec![
-            at.into(),
-            counter.process.as_str().into(),
-            counter.name.as_str().into(),
-            counter.unit.as_str().into(),
-            counter.points.len().into(),
-            Cell::Float(least.unwrap_or(0.0)),
-            Cell::Float(greatest.unwrap_or(0.0)),
-            Cell::Float(counter.points.last().map_or(0.0, |p| p.1)),
-        ]);
-    }
+    counters.iter().enumerate().for_each(|(at, counter)| rows.push(row(at, counter)));
     rows
 }

@@ -12,7 +12,7 @@ use crate::analysis::torch::stacks::without_stacks;
 use crate::base::handle::handle;
 use crate::base::index::Index;
 use crate::base::names::{NameId, Names};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
@@ -36,35 +36,29 @@ pub const MODULES: Query = Query::new(
 .options::<ListOptions>()
 .hint("this trace has no modules; record with with_stack=True");
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::int("depth", "", "The number of enclosing modules."),
-    Column::text("name", "", "The module: its class, and a number for each instance of the class."),
-    Column::text("path", "", "The modules from the outermost to this one, separated by /."),
-    Column::text("tree", "Module", "The name, indented by its depth."),
-    Column::int(
-        "count",
-        "Calls",
-        "The number of calls; of modules of TorchScript, that of their outermost operators.",
-    ),
-    Column::ns("cpu_time_total_ns", "CPU total", "CPU time, including the modules inside."),
-    Column::ns("self_cpu_time_total_ns", "Self CPU", "CPU time, excluding the modules inside."),
-    Column::ns(
-        "device_time_total_ns",
-        "Device total",
-        "Sum of the device work launched in the module, including the modules inside.",
-    ),
-    Column::ns(
-        "self_device_time_total_ns",
-        "Self device",
-        "Sum of the device work launched in the module, excluding the modules inside.",
-    ),
-    Column::ns(
-        "backward_device_time_total_ns",
-        "Backward device",
-        "Sum of the device work launched by the backward functions of its operators, if the trace links the two.",
-    ),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS: fn row(module: &Module, name: &str, depth: usize, path: &str) [
+        Column::int("depth", "", "The number of enclosing modules.") => depth,
+        Column::text("name", "", "The module: its class, and a number for each instance of the class.") =>
+            name,
+        Column::text("path", "", "The modules from the outermost to this one, separated by /.") => path,
+        Column::text("tree", "Module", "The name, indented by its depth.") =>
+            format!("{}{name}", "  ".repeat(depth.min(DEEPEST))),
+        Column::int("count", "Calls", "The number of calls; of modules of TorchScript, that of their outermost operators.") =>
+            module.count,
+        Column::ns("cpu_time_total_ns", "CPU total", "CPU time, including the modules inside.") =>
+            module.total_ns,
+        Column::ns("self_cpu_time_total_ns", "Self CPU", "CPU time, excluding the modules inside.") =>
+            module.total_ns - module.inside_ns,
+        Column::ns("device_time_total_ns", "Device total", "Sum of the device work launched in the module, including the modules inside.") =>
+            module.device_ns,
+        Column::ns("self_device_time_total_ns", "Self device", "Sum of the device work launched in the module, excluding the modules inside.") =>
+            module.own_device_ns,
+        Column::ns("backward_device_time_total_ns", "Backward device", "Sum of the device work launched by the backward functions of its operators, if the trace links the two.") =>
+            module.backward_ns,
+    ]
+}
 
 handle! {
     /// The index of a module in [`Modules`].
@@ -229,19 +223,7 @@ pub fn module_rows(trace: &Trace) -> Rows {
     }
     for at in Children::new(&parents).depth_first() {
         let (module, (depth, path)) = (&modules[at.index()], &places[at.index()]);
-        let name = found.names.get(module.name);
-        rows.push(vec![
-            (*depth).into(),
-            name.into(),
-            path.as_str().into(),
-            format!("{}{name}", "  ".repeat((*depth).min(DEEPEST))).into(),
-            Cell::Int(module.count),
-            Cell::Ns(module.total_ns),
-            Cell::Ns(module.total_ns - module.inside_ns),
-            Cell::Ns(module.device_ns),
-            Cell::Ns(module.own_device_ns),
-            Cell::Ns(module.backward_ns),
-        ]);
+        rows.push(row(module, found.names.get(module.name), *depth, path));
     }
     rows
 }

@@ -7,11 +7,10 @@ use crate::analysis::query::value::ValueKind;
 use crate::base::index::Index;
 use crate::base::names::NameId;
 use crate::base::order::{descending, sort_by_key};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::tree::Lane;
-use alloc::vec;
 use alloc::vec::Vec;
 
 options! {
@@ -39,23 +38,24 @@ pub fn names(trace: &Trace, options: &NamesOptions) -> Rows {
     name_rows(trace, options.time, &options.tracks).first(options.row_limit)
 }
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::text("name", "Name", "The name of the spans."),
-    Column::word(
-        "category",
-        "Category",
-        &Category::NAMED,
-        "Their category: cpu_op, kernel, python_function, ….",
-    )
-    .nullable(),
-    Column::int("count", "Count", "The number of spans."),
-    Column::ns("total_ns", "Total", "Sum of their durations, clipped to the selected time."),
-    Column::ns("self_ns", "Self", "The total minus that of the spans inside them."),
-    Column::ns("mean_ns", "Mean", "The total divided by the count."),
-    Column::ns("min_ns", "Min", "The shortest of the durations."),
-    Column::ns("max_ns", "Max", "The longest of the durations."),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS: fn row(trace: &Trace, group: &Group) {
+        let category = Some(group.category).filter(|&c| c != Category::Other);
+    } [
+        Column::text("name", "Name", "The name of the spans.") => trace.table.names.get(group.name),
+        Column::word("category", "Category", &Category::NAMED, "Their category: cpu_op, kernel, python_function, ….")
+            .nullable() => category.map(Category::as_str),
+        Column::int("count", "Count", "The number of spans.") => group.count,
+        Column::ns("total_ns", "Total", "Sum of their durations, clipped to the selected time.") =>
+            group.total_ns,
+        Column::ns("self_ns", "Self", "The total minus that of the spans inside them.") => group.self_ns,
+        Column::ns("mean_ns", "Mean", "The total divided by the count.") =>
+            group.total_ns / group.count.max(1),
+        Column::ns("min_ns", "Min", "The shortest of the durations.") => group.min_ns,
+        Column::ns("max_ns", "Max", "The longest of the durations.") => group.max_ns,
+    ]
+}
 
 struct Group {
     name: NameId,
@@ -73,19 +73,7 @@ pub fn name_rows(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Rows 
     let mut groups = groups(trace, time, tracks);
     sort_by_key(&mut groups, |g| (descending(g.total_ns), descending(g.count)));
     let mut rows = Rows::new(COLUMNS);
-    for group in groups {
-        let category = Some(group.category).filter(|&c| c != Category::Other);
-        rows.push(vec![
-            trace.table.names.get(group.name).into(),
-            category.map_or(Cell::Null, |c| c.as_str().into()),
-            Cell::Int(group.count),
-            Cell::Ns(group.total_ns),
-            Cell::Ns(group.self_ns),
-            Cell::Ns(group.total_ns / group.count.max(1)),
-            Cell::Ns(group.min_ns),
-            Cell::Ns(group.max_ns),
-        ]);
-    }
+    groups.iter().for_each(|group| rows.push(row(trace, group)));
     rows
 }
 
@@ -138,6 +126,7 @@ fn groups(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Vec<Group> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::rows::Cell;
 
     #[test]
     fn reversed_windows_give_no_negative_times() {

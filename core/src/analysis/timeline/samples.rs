@@ -11,7 +11,7 @@ use crate::analysis::query::options::{Opt, Options, ROW_LIMIT, TIME, TypedOption
 use crate::base::index::{Index, Keyed};
 use crate::base::names::{NameId, Names};
 use crate::base::order::{descending, sort_by_key};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::base::time;
 use crate::base::words::words;
 use crate::trace::Trace;
@@ -96,20 +96,23 @@ pub fn samples(trace: &Trace, options: &SamplesOptions) -> Rows {
     sample_rows(trace, options.by, &options.filter).first(options.row_limit)
 }
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::text("name", "Name", "The function, or the name of the thread."),
-    Column::int("samples", "Samples", "The number of samples in it and in what it called."),
-    Column::share("share", "Share", "Their share of all samples that are counted."),
-    Column::int(
-        "own",
-        "Own",
-        "The number of samples in the function itself; of a thread, those outside of spans.",
-    ),
-    Column::share("own_share", "Own share", "Their share of all samples that are counted."),
-    Column::int("depth", "", "The number of callers; null except by `tree`.").nullable(),
-    Column::text("thread", "", "The id of the thread; null except by `thread`.").nullable(),
-];
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS:
+        fn row(name: &str, counts: [usize; 2], all: usize, depth: Option<usize>, thread: Option<&str>) {
+        let [samples, own] = counts;
+        let share = |part: usize| part as f64 / all.max(1) as f64;
+    } [
+        Column::text("name", "Name", "The function, or the name of the thread.") => name,
+        Column::int("samples", "Samples", "The number of samples in it and in what it called.") => samples,
+        Column::share("share", "Share", "Their share of all samples that are counted.") => share(samples),
+        Column::int("own", "Own", "The number of samples in the function itself; of a thread, those outside of spans.") =>
+            own,
+        Column::share("own_share", "Own share", "Their share of all samples that are counted.") => share(own),
+        Column::int("depth", "", "The number of callers; null except by `tree`.").nullable() => depth,
+        Column::text("thread", "", "The id of the thread; null except by `thread`.").nullable() => thread,
+    ]
+}
 
 /// A function with its callers.
 struct Node {
@@ -262,17 +265,8 @@ impl Merged {
         node
     }
 
-    fn push(&self, rows: &mut Rows, name: NameId, [samples, own]: [usize; 2], depth: Option<usize>) {
-        let share = |part: usize| Cell::Share(part as f64 / self.count.max(1) as f64);
-        rows.push(alloc::vec![
-            self.names.get(name).into(),
-            samples.into(),
-            share(samples),
-            own.into(),
-            share(own),
-            depth.into(),
-            Cell::Null,
-        ]);
+    fn push(&self, rows: &mut Rows, name: NameId, counts: [usize; 2], depth: Option<usize>) {
+        rows.push(row(self.names.get(name), counts, self.count, depth, None));
     }
 
     /// Adds a row for each function. A sample counts once for a function that calls itself.
@@ -382,17 +376,9 @@ fn threads(rows: &mut Rows, trace: &Trace, samples: &[Counted]) {
     let names = LaneNames::new(trace);
     let mut sums = sums.into_entries();
     sort_by_key(&mut sums, |((track, _), [count, _])| (descending(*count as i64), *track));
-    for ((track, _), [count, own]) in sums {
+    for ((track, _), counts) in sums {
         let track = TrackId(track as u32);
-        let share = |part: usize| Cell::Share(part as f64 / samples.len().max(1) as f64);
-        rows.push(alloc::vec![
-            names.thread(table.tracks.get(track)).into(),
-            count.into(),
-            share(count),
-            own.into(),
-            share(own),
-            Cell::Null,
-            thread_id(trace, track).into(),
-        ]);
+        let name = names.thread(table.tracks.get(track));
+        rows.push(row(&name, counts, samples.len(), None, Some(thread_id(trace, track))));
     }
 }

@@ -5,7 +5,7 @@ use super::lane_names::LaneNames;
 use crate::analysis::intervals::Collector;
 use crate::analysis::query::Query;
 use crate::analysis::query::options::ListOptions;
-use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::rows::{Column, Rows, Shape, columns};
 use crate::base::time;
 use crate::base::words::words;
 use crate::trace::Trace;
@@ -14,6 +14,7 @@ use crate::trace::table::tracks::{TrackId, plain};
 use crate::trace::tree::Lane;
 use alloc::vec;
 use alloc::vec::Vec;
+use serde_json::Value;
 
 /// The query `tracks`.
 pub const TRACKS: Query =
@@ -23,41 +24,46 @@ pub const TRACKS: Query =
     .examples(&["run.json", "run.json --row-limit 10 --format json"])
     .options::<ListOptions>();
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::int("track", "#", "The number of the track, as `tiles` takes it."),
-    Column::word("kind", "Kind", &TrackKind::VOCABULARY, "host for a thread, device for a stream."),
-    Column::text("process", "Process", "The name of the process or device."),
-    Column::text("thread", "Thread", "The name of the thread or stream."),
-    Column::text("pid", "", "The pid in the file."),
-    Column::text("tid", "", "The tid in the file."),
-    Column::int("events", "Events", "The number of events on the track, without metadata events."),
-    Column::int("spans", "Spans", "The number of events with a duration."),
-    Column::int("lanes", "Lanes", "1, plus one for each set of spans that overlap without nesting."),
-    Column::int("depth", "Levels", "The number of levels in `tiles`: those of all lanes together."),
-    Column::ns("start_ns", "Start", "The start of the first span, after the start of the recording.")
-        .nullable(),
-    Column::ns("end_ns", "End", "The end of the last span, after the start of the recording.").nullable(),
-    Column::ns("busy_ns", "Busy", "The time during which any span was open."),
-    Column::json(
-        "priorities",
-        "",
-        Shape::Numbers,
-        "The priorities of the stream's kernels. A lower number runs first.",
-    ),
-    Column::json(
-        "channels",
-        "",
-        Shape::Numbers,
-        "The hardware channels of the stream's work. Streams that share a channel can wait for each other.",
-    ),
-    Column::json(
-        "original_streams",
-        "",
-        Shape::Numbers,
-        "The streams on which CUDA graphs ran work that is drawn on this one.",
-    ),
-];
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS:
+        fn row(trace: &Trace, names: &LaneNames<'_>, at: usize, events: usize, streams: &[Vec<i64>; 3]) {
+        let table = &trace.table;
+        let track = table.tracks.all()[at];
+        let is_device = track.on_device || counted_device(plain(&table.names, track.pid)).is_some();
+        let lanes = trace.tree.lanes_of(TrackId(at as u32));
+        let (busy_ns, whole) = outermost(trace, lanes);
+        let after = |ns: i64| ns.saturating_sub(trace.start_ns);
+        let [priorities, channels, originals] = streams;
+    } [
+        Column::int("track", "#", "The number of the track, as `tiles` takes it.") => at,
+        Column::word("kind", "Kind", &TrackKind::VOCABULARY, "host for a thread, device for a stream.") =>
+            if is_device { TrackKind::Device } else { TrackKind::Host }.as_str(),
+        Column::text("process", "Process", "The name of the process or device.") => names.process(track),
+        Column::text("thread", "Thread", "The name of the thread or stream.") => names.thread(track),
+        Column::text("pid", "", "The pid in the file.") => plain(&table.names, track.pid),
+        Column::text("tid", "", "The tid in the file.") => plain(&table.names, track.tid),
+        Column::int("events", "Events", "The number of events on the track, without metadata events.") =>
+            events,
+        Column::int("spans", "Spans", "The number of events with a duration.") =>
+            lanes.iter().map(|lane| lane.positions().len()).sum::<usize>(),
+        Column::int("lanes", "Lanes", "1, plus one for each set of spans that overlap without nesting.") =>
+            lanes.len(),
+        Column::int("depth", "Levels", "The number of levels in `tiles`: those of all lanes together.") =>
+            lanes.iter().map(|lane| i64::from(lane.depth)).sum::<i64>(),
+        Column::ns("start_ns", "Start", "The start of the first span, after the start of the recording.")
+            .nullable() => whole.map(|time| after(time.0)),
+        Column::ns("end_ns", "End", "The end of the last span, after the start of the recording.")
+            .nullable() => whole.map(|time| after(time.1)),
+        Column::ns("busy_ns", "Busy", "The time during which any span was open.") => busy_ns,
+        Column::json("priorities", "", Shape::Numbers, "The priorities of the stream's kernels. A lower number runs first.") =>
+            Value::from(priorities.as_slice()),
+        Column::json("channels", "", Shape::Numbers, "The hardware channels of the stream's work. Streams that share a channel can wait for each other.") =>
+            Value::from(channels.as_slice()),
+        Column::json("original_streams", "", Shape::Numbers, "The streams on which CUDA graphs ran work that is drawn on this one.") =>
+            Value::from(originals.as_slice()),
+    ]
+}
 
 /// The arguments of device work that belong to its stream, in the order of the columns.
 const OF_STREAMS: [&str; 3] = ["priority", "channel", "original_stream"];
@@ -78,55 +84,31 @@ words! {
 pub(crate) fn track_rows(trace: &Trace) -> Rows {
     let table = &trace.table;
     let names = LaneNames::new(trace);
-    let origin = trace.start_ns;
     let mut events = vec![0usize; table.tracks.all().len()];
     for row in table.rows().filter(|&row| table.ph(row) != b'M' && table.ts(row) != time::NONE) {
         events[table.track_id(row).0 as usize] += 1;
     }
     let streams = streams(trace);
     let mut rows = Rows::new(COLUMNS);
-    for (at, &track) in table.tracks.all().iter().enumerate().filter(|(at, _)| events[*at] > 0) {
-        let lanes = trace.tree.lanes_of(TrackId(at as u32));
-        let spans = || lanes.iter().flat_map(Lane::positions);
-        let mut busy = Collector::default();
-        let mut whole: Option<(i64, i64)> = None;
-        for root in spans().filter(|&at| trace.tree.parent(at).is_none()) {
-            let row = trace.tree.row(root);
-            let time = (table.ts(row), table.end(row));
-            busy.push(time);
-            whole = Some(whole.map_or(time, |w| (w.0.min(time.0), w.1.max(time.1))));
-        }
-        let after = |ns: i64| Cell::Ns(ns.saturating_sub(origin));
-        rows.push(vec![
-            at.into(),
-            if track.on_device || counted_device(plain(&table.names, track.pid)).is_some() {
-                TrackKind::Device
-            } else {
-                TrackKind::Host
-            }
-            .as_str()
-            .into(),
-            names.process(track).into(),
-            names.thread(track).into(),
-            plain(&table.names, track.pid).into(),
-            plain(&table.names, track.tid).into(),
-            events[at].into(),
-            spans().count().into(),
-            lanes.len().into(),
-            Cell::Int(lanes.iter().map(|l| i64::from(l.depth)).sum()),
-            whole.map_or(Cell::Null, |w| after(w.0)),
-            whole.map_or(Cell::Null, |w| after(w.1)),
-            Cell::Ns(busy.union().length()),
-            numbers(&streams[at][0]),
-            numbers(&streams[at][1]),
-            numbers(&streams[at][2]),
-        ]);
+    for (at, &events) in events.iter().enumerate().filter(|(_, events)| **events > 0) {
+        rows.push(row(trace, &names, at, events, &streams[at]));
     }
     rows
 }
 
-fn numbers(set: &[i64]) -> Cell {
-    Cell::Json(set.iter().map(|&number| serde_json::Value::from(number)).collect())
+/// The time in which a track has open spans, in ns, and the start and the end of all of them.
+fn outermost(trace: &Trace, lanes: &[Lane]) -> (i64, Option<(i64, i64)>) {
+    let table = &trace.table;
+    let mut busy = Collector::default();
+    let mut whole: Option<(i64, i64)> = None;
+    let spans = lanes.iter().flat_map(Lane::positions);
+    for root in spans.filter(|&at| trace.tree.parent(at).is_none()) {
+        let row = trace.tree.row(root);
+        let time = (table.ts(row), table.end(row));
+        busy.push(time);
+        whole = Some(whole.map_or(time, |w| (w.0.min(time.0), w.1.max(time.1))));
+    }
+    (busy.union().length(), whole)
 }
 
 /// Returns the distinct values of the arguments in [`OF_STREAMS`] of each track.
