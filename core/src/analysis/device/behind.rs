@@ -2,23 +2,24 @@
 
 use crate::base::index::Keyed;
 use crate::base::order::{descending, sort_by_key};
-use crate::base::rows::{Cell, Column, Record};
+use crate::base::rows::{Column, record};
 use crate::trace::table::events::{Row, Table};
 use alloc::vec;
 use alloc::vec::Vec;
+use serde_json::Value;
 
 /// The maximum number of names behind a group.
 const MOST: usize = 10;
 
-pub(crate) static BEHIND: Record = Record {
-    name: "Behind",
-    members: &[
-        Column::text("name", "", "The name of the operator, range, function, call or activity."),
-        Column::text("kind", "", "Its category."),
-        Column::ns("time_ns", "", "The time that it stood behind."),
-        Column::int("event", "", "The index of the event with most of that time."),
-    ],
-};
+record! {
+    pub(crate) static BEHIND = "Behind": fn behind(table: &Table, row: Row, ns: i64) [
+        Column::text("name", "", "The name of the operator, range, function, call or activity.") =>
+            table.name(row),
+        Column::text("kind", "", "Its category.") => table.category(row).as_str(),
+        Column::ns("time_ns", "", "The time that it stood behind.") => ns,
+        Column::int("event", "", "The index of the event with most of that time.") => row.index(),
+    ]
+}
 
 /// The time behind a name.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,13 +37,13 @@ pub(crate) struct Behind<'a> {
     names: Keyed<Name>,
 }
 
-/// A group with its time, the number of its periods, and the cells that name what stood behind it: the first, and all.
-pub(crate) struct Group {
+/// A group with its time, the number of its periods, and what stood behind it: the first name, and all.
+pub(crate) struct Group<'a> {
     pub(crate) index: usize,
     pub(crate) time_ns: i64,
     pub(crate) count: usize,
-    pub(crate) mostly: Cell,
-    pub(crate) behind: Cell,
+    pub(crate) mostly: Option<&'a str>,
+    pub(crate) behind: Value,
 }
 
 impl<'a> Behind<'a> {
@@ -70,20 +71,15 @@ impl<'a> Behind<'a> {
     }
 
     /// Returns the groups with time, the longest first.
-    pub(crate) fn groups(self) -> Vec<Group> {
+    pub(crate) fn groups(self) -> Vec<Group<'a>> {
         let mut names: Vec<Name> = self.names.entries().iter().map(|&(_, name)| name).collect();
         sort_by_key(&mut names, |name| (descending(name.time_ns), 0));
-        let mut found: Vec<Group> = Vec::new();
+        let mut found: Vec<Group<'_>> = Vec::new();
         for (index, &(time_ns, count)) in self.groups.iter().enumerate().filter(|(_, group)| group.0 > 0) {
             let own = names.iter().filter(|name| name.group == index);
             let own = own.filter_map(|name| Some((name.time_ns, name.longest.1?)));
-            let name = |row: Row| self.table.name(row);
-            let object = |(ns, row): (i64, Row)| {
-                let kind = self.table.category(row).as_str();
-                BEHIND.object(vec![name(row).into(), kind.into(), Cell::Ns(ns), row.index().into()])
-            };
-            let mostly = own.clone().next().map(|(_, row)| name(row)).into();
-            let behind = Cell::Json(own.take(MOST).map(object).collect());
+            let mostly = own.clone().next().map(|(_, row)| self.table.name(row));
+            let behind = own.take(MOST).map(|(ns, row)| behind(self.table, row, ns)).collect();
             found.push(Group { index, time_ns, count, mostly, behind });
         }
         sort_by_key(&mut found, |group| (descending(group.time_ns), 0));

@@ -9,7 +9,7 @@ use crate::analysis::intervals::{Interval, Lengths, lengths_in};
 use crate::analysis::query::options::{Opt, options};
 use crate::analysis::query::question::Question;
 use crate::analysis::query::{Input, Query};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
@@ -102,59 +102,38 @@ pub const BREAKDOWN: Query = Query::new(
 .questions(&[Question::DeviceTime])
 .hint("no device work in this trace; record with ProfilerActivity.CUDA");
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::text("device", "Device", "The number of the device in the trace."),
-    Column::text("step", "Step", "The profiler step; null for the window of the device.").nullable(),
-    Column::ns(
-        "wall_ns",
-        "Wall",
-        "The step, or the time from the first activity of the device to the end of its last; compute_ns, the exposed times and idle_ns add up to it.",
-    ),
-    Column::ns("compute_ns", "Compute", "The time during which kernels other than communication ran."),
-    Column::ns(
-        "exposed_communication_ns",
-        "Exposed comm.",
-        "The time during which communication ran, and no compute.",
-    ),
-    Column::ns(
-        "exposed_memcpy_ns",
-        "Exposed memcpy",
-        "The time during which copies ran, and none of the above.",
-    ),
-    Column::ns(
-        "exposed_memset_ns",
-        "Exposed memset",
-        "The time during which memsets ran, and none of the above.",
-    ),
-    Column::ns("idle_ns", "Idle", "The time during which nothing ran."),
-    Column::ns("communication_ns", "Comm.", "The time during which communication ran."),
-    Column::ns("memcpy_ns", "Memcpy", "The time during which copies ran."),
-    Column::ns("memset_ns", "Memset", "The time during which memsets ran."),
-    Column::share("overlap", "Overlap", "The share of the communication during which compute ran.")
-        .nullable(),
-];
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS: fn row(trace: &Trace, one: &Breakdown) {
+        let [compute, communication, memcpy, memset] = one.parts_ns;
+        let [_, all_communication, all_memcpy, all_memset] = one.class_ns;
+    } [
+        Column::text("device", "Device", "The number of the device in the trace.") => one.device.as_str(),
+        Column::text("step", "Step", "The profiler step; null for the window of the device.").nullable() =>
+            one.step.map(|step| trace.table.name(step)),
+        Column::ns("wall_ns", "Wall", "The step, or the time from the first activity of the device to the end of its last; compute_ns, the exposed times and idle_ns add up to it.") =>
+            one.time.1 - one.time.0,
+        Column::ns("compute_ns", "Compute", "The time during which kernels other than communication ran.") =>
+            compute,
+        Column::ns("exposed_communication_ns", "Exposed comm.", "The time during which communication ran, and no compute.") =>
+            communication,
+        Column::ns("exposed_memcpy_ns", "Exposed memcpy", "The time during which copies ran, and none of the above.") =>
+            memcpy,
+        Column::ns("exposed_memset_ns", "Exposed memset", "The time during which memsets ran, and none of the above.") =>
+            memset,
+        Column::ns("idle_ns", "Idle", "The time during which nothing ran.") => one.idle_ns(),
+        Column::ns("communication_ns", "Comm.", "The time during which communication ran.") =>
+            all_communication,
+        Column::ns("memcpy_ns", "Memcpy", "The time during which copies ran.") => all_memcpy,
+        Column::ns("memset_ns", "Memset", "The time during which memsets ran.") => all_memset,
+        Column::share("overlap", "Overlap", "The share of the communication during which compute ran.")
+            .nullable() => one.overlap(),
+    ]
+}
 
 /// Returns the breakdown as rows.
 pub fn breakdown_rows(trace: &Trace, options: &BreakdownOptions) -> Rows {
     let mut rows = Rows::new(COLUMNS);
-    for one in breakdown(trace, options.by) {
-        let [compute, communication, memcpy, memset] = one.parts_ns.map(Cell::Ns);
-        let [_, all_communication, all_memcpy, all_memset] = one.class_ns.map(Cell::Ns);
-        rows.push(alloc::vec![
-            one.device.as_str().into(),
-            one.step.map(|step| trace.table.name(step)).into(),
-            Cell::Ns(one.time.1 - one.time.0),
-            compute,
-            communication,
-            memcpy,
-            memset,
-            Cell::Ns(one.idle_ns()),
-            all_communication,
-            all_memcpy,
-            all_memset,
-            one.overlap().map_or(Cell::Null, Cell::Share),
-        ]);
-    }
+    breakdown(trace, options.by).iter().for_each(|one| rows.push(row(trace, one)));
     rows
 }

@@ -4,13 +4,14 @@ use crate::analysis::query::Query;
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
 use crate::base::order::sort_by_key;
-use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::rows::{Cell, Column, Rows, Shape, columns};
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Row;
 use crate::trace::table::fields::Value;
 use crate::trace::table::layout::Place;
-use alloc::string::ToString;
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -26,32 +27,51 @@ pub(crate) const COLLECTIVES: Query = Query::new(
 .questions(&[Question::Communication])
 .hint("no calls of collectives in this trace: PyTorch records them with its backends for several ranks");
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::ns("start_ns", "Start", "The start of the call, after the start of the recording."),
-    Column::text("collective", "Collective", "The name of the collective."),
-    Column::text("group", "Group", "The name of the process group.").nullable(),
-    Column::text("group_description", "", "The description of the process group.").nullable(),
-    Column::int("group_size", "Ranks", "The number of ranks of the process group.").nullable(),
-    Column::json("ranks", "", Shape::Values, "The ranks of the process group; `...` for those that the trace leaves out."),
-    Column::int("seq", "Seq", "The number of the call in its process group.").nullable(),
-    Column::text("comms_id", "", "The id that the calls of all ranks have in common.").nullable(),
-    Column::int("src_rank", "", "The rank that sends, of a point-to-point message.").nullable(),
-    Column::int("dst_rank", "", "The rank that receives, of a point-to-point message.").nullable(),
-    Column::bool("is_async", "", "Whether the call does not wait for its end.").nullable(),
-    Column::text("dtype", "Type", "The type of the elements.").nullable(),
-    Column::int("in_nelems", "", "The number of elements of the input of this rank.").nullable(),
-    Column::int("out_nelems", "", "The number of elements of the output of this rank.").nullable(),
-    Column::bytes("bytes", "Bytes", "The size of the input or the output, whichever is larger.").nullable(),
-    Column::ns("cpu_ns", "CPU", "The duration of the call on the CPU.").nullable(),
-    Column::ns("device_ns", "Device", "Sum of the durations of its device work.").nullable(),
-    Column::rate(
-        "bytes_per_second",
-        "B/s",
-        "The bytes divided by the device time. It includes the time in which the collective waited for other ranks.",
-    )
-    .nullable(),
-];
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS: fn row(trace: &Trace, call: &Call<'_>) {
+        let table = &trace.table;
+        let [name, group, about, size, ranks, seq, id, src, dst, is_async, dtype, ins, outs] = call.args;
+        let int = |value: Option<Value<'_>>| value.and_then(|value| value.as_i64());
+        let item = dtype.and_then(|dtype| dtype.as_str()).unwrap_or("");
+        let bytes = message_bytes([int(ins), int(outs)], item);
+        let time = call.device_ns.unwrap_or(0);
+        let sent = bytes.filter(|&bytes| bytes > 0 && time > 0);
+    } [
+        Column::ns("start_ns", "Start", "The start of the call, after the start of the recording.") =>
+            table.ts(call.row).saturating_sub(trace.start_ns),
+        Column::text("collective", "Collective", "The name of the collective.") => text(name),
+        Column::text("group", "Group", "The name of the process group.").nullable() => text(group),
+        Column::text("group_description", "", "The description of the process group.").nullable() =>
+            text(about),
+        Column::int("group_size", "Ranks", "The number of ranks of the process group.").nullable() =>
+            int(size),
+        Column::json("ranks", "", Shape::Values, "The ranks of the process group; `...` for those that the trace leaves out.") =>
+            ranks.and_then(|ranks| ranks_of(ranks.as_str()?)).unwrap_or_default(),
+        Column::int("seq", "Seq", "The number of the call in its process group.").nullable() => int(seq),
+        Column::text("comms_id", "", "The id that the calls of all ranks have in common.").nullable() =>
+            text(id),
+        Column::int("src_rank", "", "The rank that sends, of a point-to-point message.").nullable() =>
+            int(src),
+        Column::int("dst_rank", "", "The rank that receives, of a point-to-point message.").nullable() =>
+            int(dst),
+        Column::bool("is_async", "", "Whether the call does not wait for its end.").nullable() =>
+            is_async.and_then(flag),
+        Column::text("dtype", "Type", "The type of the elements.").nullable() => text(dtype),
+        Column::int("in_nelems", "", "The number of elements of the input of this rank.").nullable() =>
+            int(ins),
+        Column::int("out_nelems", "", "The number of elements of the output of this rank.").nullable() =>
+            int(outs),
+        Column::bytes("bytes", "Bytes", "The size of the input or the output, whichever is larger.")
+            .nullable() => bytes,
+        Column::ns("cpu_ns", "CPU", "The duration of the call on the CPU.").nullable() =>
+            (table.category(call.row) == Category::CpuOp).then(|| table.dur(call.row).max(0)),
+        Column::ns("device_ns", "Device", "Sum of the durations of its device work.").nullable() =>
+            call.device_ns,
+        Column::rate("bytes_per_second", "B/s", "The bytes divided by the device time. It includes the time in which the collective waited for other ranks.")
+            .nullable() => sent.map(|bytes| bytes as f64 / (time as f64 / 1e9)),
+    ]
+}
 
 /// The arguments of a call, in the order of [`Call::args`].
 const ARGUMENTS: [&str; 13] = [
@@ -122,42 +142,7 @@ pub(crate) fn calls(trace: &Trace) -> Vec<(Row, Vec<Cell>)> {
     let alone = alone.filter_map(call);
     calls.extend(alone.map(|call| Call { device_ns: Some(table.dur(call.row).max(0)), ..call }));
     sort_by_key(&mut calls, |call| (table.ts(call.row), i64::from(call.row)));
-    calls.iter().map(|call| (call.row, call.cells(trace))).collect()
-}
-
-impl Call<'_> {
-    fn cells(&self, trace: &Trace) -> Vec<Cell> {
-        let table = &trace.table;
-        let [name, group, description, size, ranks, seq, id, src, dst, is_async, dtype, ins, outs] =
-            self.args;
-        let int = |value: Option<Value<'_>>| value.and_then(|value| value.as_i64());
-        let bytes =
-            message_bytes([int(ins), int(outs)], dtype.and_then(|dtype| dtype.as_str()).unwrap_or(""));
-        let cpu = (table.category(self.row) == Category::CpuOp).then(|| table.dur(self.row).max(0));
-        let time = self.device_ns.unwrap_or(0);
-        let ranks = ranks.and_then(|ranks| ranks_of(ranks.as_str()?));
-        let rate = bytes.filter(|&bytes| bytes > 0 && time > 0);
-        vec![
-            Cell::Ns(table.ts(self.row).saturating_sub(trace.start_ns)),
-            text(name),
-            text(group),
-            text(description),
-            int(size).into(),
-            Cell::Json(ranks.unwrap_or(serde_json::Value::Null)),
-            int(seq).into(),
-            text(id),
-            int(src).into(),
-            int(dst).into(),
-            flag(is_async),
-            text(dtype),
-            int(ins).into(),
-            int(outs).into(),
-            bytes.map_or(Cell::Null, Cell::Bytes),
-            cpu.map_or(Cell::Null, Cell::Ns),
-            self.device_ns.map_or(Cell::Null, Cell::Ns),
-            rate.map_or(Cell::Null, |bytes| Cell::Rate(bytes as f64 / (time as f64 / 1e9))),
-        ]
-    }
+    calls.iter().map(|call| (call.row, row(trace, call).into())).collect()
 }
 
 /// The ranks in a text such as `[0, 1, 2]`; long ones are shortened to `[0, 1, ..., 7]`.
@@ -180,20 +165,19 @@ pub(crate) fn message_bytes([ins, outs]: [Option<i64>; 2], dtype: &str) -> Optio
 }
 
 /// Traces have `true`, or 1.
-fn flag(value: Option<Value<'_>>) -> Cell {
+fn flag(value: Value<'_>) -> Option<bool> {
     match value {
-        Some(Value::Bool(flag)) => Cell::Bool(flag),
-        Some(value) => value.as_i64().map_or(Cell::Null, |number| Cell::Bool(number != 0)),
-        None => Cell::Null,
+        Value::Bool(flag) => Some(flag),
+        value => value.as_i64().map(|number| number != 0),
     }
 }
 
 /// A text, or the digits of a number.
-fn text(value: Option<Value<'_>>) -> Cell {
-    match value {
-        Some(Value::Text(text) | Value::Number(text)) => text.into(),
-        Some(Value::Int(number)) => number.to_string().into(),
-        _ => Cell::Null,
+fn text(value: Option<Value<'_>>) -> Option<String> {
+    match value? {
+        Value::Text(text) | Value::Number(text) => Some(text.to_owned()),
+        Value::Int(number) => Some(number.to_string()),
+        _ => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The idle time of devices and streams as rows.
 
-use super::behind::{BEHIND, Behind};
+use super::behind::{BEHIND, Behind, Group};
 use super::device_time::{DeviceTime, activities, device_times, device_times_of};
 use super::idle::{Cause, Causes, Host, Part};
 use super::ranges::StepFinder;
@@ -9,7 +9,7 @@ use crate::analysis::query::Query;
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
 use crate::base::index::Keyed;
-use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::rows::{Column, Rows, Shape, columns};
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::events::{Row, Table};
@@ -104,17 +104,23 @@ pub const IDLE: Query = Query::new(
 .questions(&[Question::Idle])
 .hint("no device was idle between activities, or none were recorded");
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::text("device", "Device", "The number of the device in the trace."),
-    Column::text("stream", "Stream", "The stream; null for the device.").nullable(),
-    Column::text("step", "Step", "The profiler step; null for the whole trace.").nullable(),
-    Column::word("cause", "Cause", &Cause::VOCABULARY, "The cause."),
-    Column::ns("time_ns", "Idle", "The idle time with this cause; all causes add up to the idle time."),
-    Column::share("share", "Share", "Its share of the idle time."),
-    Column::text("mostly", "Mostly behind it", "The first of `behind`.").nullable(),
-    Column::json("behind", "", Shape::Records(&BEHIND), "What stood behind it, by time; at most 10."),
-];
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS: fn row(place: &Place<'_>, group: Group<'_>, total_ns: i64) [
+        Column::text("device", "Device", "The number of the device in the trace.") => place.device,
+        Column::text("stream", "Stream", "The stream; null for the device.").nullable() =>
+            place.stream.as_deref(),
+        Column::text("step", "Step", "The profiler step; null for the whole trace.").nullable() => place.step,
+        Column::word("cause", "Cause", &Cause::VOCABULARY, "The cause.") => Cause::ALL[group.index].as_str(),
+        Column::ns("time_ns", "Idle", "The idle time with this cause; all causes add up to the idle time.") =>
+            group.time_ns,
+        Column::share("share", "Share", "Its share of the idle time.") =>
+            group.time_ns as f64 / total_ns as f64,
+        Column::text("mostly", "Mostly behind it", "The first of `behind`.").nullable() => group.mostly,
+        Column::json("behind", "", Shape::Records(&BEHIND), "What stood behind it, by time; at most 10.") =>
+            group.behind,
+    ]
+}
 
 /// Returns the idle time by cause, the longest first.
 pub fn idle_rows(trace: &Trace, options: &IdleOptions) -> Rows {
@@ -124,7 +130,7 @@ pub fn idle_rows(trace: &Trace, options: &IdleOptions) -> Rows {
         let steps = StepFinder::new(table);
         for (device, (_, activities)) in device_times(trace).into_iter().zip(activities(table)) {
             for step in steps.of_device(trace, &activities) {
-                let place = [device.device.as_str().into(), Cell::Null, table.name(step).into()];
+                let place = Place { device: &device.device, stream: None, step: Some(table.name(step)) };
                 add(&mut rows, trace, &place, device.idle_in((table.ts(step), table.end(step))));
             }
         }
@@ -132,28 +138,25 @@ pub fn idle_rows(trace: &Trace, options: &IdleOptions) -> Rows {
     }
     for one in idle(trace, options.by == IdleBy::Stream) {
         let stream = one.stream.map(|stream| own_id(table, table.tracks.get(stream).tid));
-        let place = [one.device.as_str().into(), stream.into(), Cell::Null];
+        let place = Place { device: &one.device, stream, step: None };
         add(&mut rows, trace, &place, one.parts.into_iter());
     }
     rows.first(options.row_limit)
 }
 
+/// What was idle.
+struct Place<'a> {
+    device: &'a str,
+    stream: Option<String>,
+    step: Option<&'a str>,
+}
+
 /// Adds the rows of a place.
-fn add(rows: &mut Rows, trace: &Trace, place: &[Cell; 3], parts: impl Iterator<Item = Part>) {
+fn add(rows: &mut Rows, trace: &Trace, place: &Place<'_>, parts: impl Iterator<Item = Part>) {
     let mut behind = Behind::new(&trace.table, Cause::ALL.len());
     for part in parts {
         behind.add(part.cause as usize, part.behind, part.time.1 - part.time.0);
     }
     let total = behind.total_ns();
-    for group in behind.groups() {
-        let mut cells = place.to_vec();
-        cells.extend([
-            Cause::ALL[group.index].as_str().into(),
-            Cell::Ns(group.time_ns),
-            Cell::Share(group.time_ns as f64 / total as f64),
-            group.mostly,
-            group.behind,
-        ]);
-        rows.push(cells);
-    }
+    behind.groups().into_iter().for_each(|group| rows.push(row(place, group, total)));
 }

@@ -3,19 +3,18 @@
 use super::attributes::{annotation, occupancy_limit};
 use super::device_time::Class;
 use super::kernel_keys::KernelsBy;
-use super::kernels::groups;
+use super::kernels::{KernelGroup, groups};
 use crate::analysis::flops::{self, Inputs};
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
 use crate::analysis::query::{Input, Query};
 use crate::base::index::Index;
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::trace::Trace;
 use crate::trace::kernel_rules::KernelCategory;
 use crate::trace::link::Links;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::layout::Key;
-use alloc::vec;
 use alloc::vec::Vec;
 
 /// The floating point operations of kernels, each of which is the only kernel of its operator.
@@ -82,48 +81,58 @@ pub fn kernels(trace: &Trace, options: &KernelsOptions) -> Rows {
     kernel_rows(trace, options.by).first(options.row_limit)
 }
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::text("name", "", "The name of the kernel, copy or memset, or the text of the group."),
-    Column::text("short_name", "Name", "The name without namespaces and parameters."),
-    Column::word("class", "Class", &Class::VOCABULARY, "compute, communication, memcpy or memset; null for a group of several.")
-        .nullable(),
-    Column::word("category", "Category", &KernelCategory::VOCABULARY, "What it does, by the rules for names; null for a group of several.")
-        .nullable(),
-    Column::int("count", "Count", "The number of times it ran."),
-    Column::ns("sum_ns", "Total", "Sum of the durations."),
-    Column::share("share", "Share", "The share of the sum of all device work."),
-    Column::ns("mean_ns", "Mean", "Mean duration."),
-    Column::ns("min_ns", "Min", "Shortest duration."),
-    Column::ns("max_ns", "Max", "Longest duration."),
-    Column::ns("std_ns", "", "Sample standard deviation of the durations; null for one.").nullable(),
-    Column::bool("tensor_cores", "", "Whether the name of one of its kernels shows that it uses tensor cores."),
-    Column::share("tensor_core_share", "Tensor cores", "The share of its time in kernels whose names show tensor cores."),
-    Column::float("occupancy_percent", "Occupancy %", "Estimated achieved occupancy, weighted by duration.")
-        .nullable(),
-    Column::float("blocks_per_sm", "Blocks/SM", "Thread blocks for each SM, weighted by duration.").nullable(),
-    Column::share("sm_share", "", "Estimated share of SMs with a block: the mean of min(1, blocks per SM), weighted by duration.")
-        .nullable(),
-    Column::bytes("bytes", "Bytes", "Bytes copied or set.").nullable(),
-    Column::rate("bytes_per_second", "B/s", "Bytes divided by the time.").nullable(),
-    Column::rate(
-        "flops_per_second",
-        "FLOP/s",
-        "Floating point operations divided by time, of kernels that are the only kernel of an operator with a FLOP formula.",
-    )
-    .nullable(),
-    Column::text("op", "Launched by", "The operator that launched the longest of them.").nullable(),
-    Column::text("annotation", "Annotation", "The annotation of the CUDA graph's node that ran the longest of them.").nullable(),
-    Column::text("occupancy_limit", "", "What limits the occupancy of the longest of them: WARPS, REGS, SMEM, BLOCKS or BARRIERS.").nullable(),
-];
-
-/// Returns an amount per second; null if the amount or the time is 0.
-fn rate(amount: i64, ns: i64) -> Cell {
-    if amount > 0 && ns > 0 { Cell::Rate(amount as f64 / (ns as f64 / 1e9)) } else { Cell::Null }
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS: fn row(trace: &Trace, group: &KernelGroup, total_ns: i64) [
+        Column::text("name", "", "The name of the kernel, copy or memset, or the text of the group.") =>
+            group.name.as_str(),
+        Column::text("short_name", "Name", "The name without namespaces and parameters.") =>
+            group.short_name.as_str(),
+        Column::word("class", "Class", &Class::VOCABULARY, "compute, communication, memcpy or memset; null for a group of several.")
+            .nullable() => group.only_class().map(Class::as_str),
+        Column::word("category", "Category", &KernelCategory::VOCABULARY, "What it does, by the rules for names; null for a group of several.")
+            .nullable() => group.only_category().map(KernelCategory::as_str),
+        Column::int("count", "Count", "The number of times it ran.") => group.count,
+        Column::ns("sum_ns", "Total", "Sum of the durations.") => group.sum_ns,
+        Column::share("share", "Share", "The share of the sum of all device work.") =>
+            share(group.sum_ns, total_ns),
+        Column::ns("mean_ns", "Mean", "Mean duration.") => group.sum_ns / group.count as i64,
+        Column::ns("min_ns", "Min", "Shortest duration.") => group.min_ns,
+        Column::ns("max_ns", "Max", "Longest duration.") => group.max_ns,
+        Column::ns("std_ns", "", "Sample standard deviation of the durations; null for one.").nullable() =>
+            group.std_ns().map(|ns| libm::round(ns) as i64),
+        Column::bool("tensor_cores", "", "Whether the name of one of its kernels shows that it uses tensor cores.") =>
+            group.uses_tensor_cores(),
+        Column::share("tensor_core_share", "Tensor cores", "The share of its time in kernels whose names show tensor cores.") =>
+            share(group.tensor_core_ns, group.sum_ns),
+        Column::float("occupancy_percent", "Occupancy %", "Estimated achieved occupancy, weighted by duration.")
+            .nullable() => group.occupancy(),
+        Column::float("blocks_per_sm", "Blocks/SM", "Thread blocks for each SM, weighted by duration.")
+            .nullable() => group.blocks_per_sm(),
+        Column::share("sm_share", "", "Estimated share of SMs with a block: the mean of min(1, blocks per SM), weighted by duration.")
+            .nullable() => group.sm_share(),
+        Column::bytes("bytes", "Bytes", "Bytes copied or set.").nullable() =>
+            (group.bytes > 0).then_some(group.bytes),
+        Column::rate("bytes_per_second", "B/s", "Bytes divided by the time.").nullable() =>
+            rate(group.bytes, group.sum_ns),
+        Column::rate("flops_per_second", "FLOP/s", "Floating point operations divided by time, of kernels that are the only kernel of an operator with a FLOP formula.")
+            .nullable() => rate(group.flops, group.flops_ns),
+        Column::text("op", "Launched by", "The operator that launched the longest of them.").nullable() =>
+            trace.links.op(group.longest).map(|op| trace.table.name(op)),
+        Column::text("annotation", "Annotation", "The annotation of the CUDA graph's node that ran the longest of them.")
+            .nullable() => annotation(&trace.table, group.longest),
+        Column::text("occupancy_limit", "", "What limits the occupancy of the longest of them: WARPS, REGS, SMEM, BLOCKS or BARRIERS.")
+            .nullable() => occupancy_limit(&trace.table, group.longest),
+    ]
 }
 
-fn share(part: i64, total: i64) -> Cell {
-    Cell::Share(if total == 0 { 0.0 } else { part as f64 / total as f64 })
+/// Returns an amount per second; null if the amount or the time is 0.
+fn rate(amount: i64, ns: i64) -> Option<f64> {
+    (amount > 0 && ns > 0).then(|| amount as f64 / (ns as f64 / 1e9))
+}
+
+fn share(part: i64, total: i64) -> f64 {
+    if total == 0 { 0.0 } else { part as f64 / total as f64 }
 }
 
 /// Returns the groups as rows.
@@ -132,38 +141,14 @@ pub(crate) fn kernel_rows(trace: &Trace, by: KernelsBy) -> Rows {
     let groups = groups(trace, by, |row| work.of(row));
     let total: i64 = groups.iter().map(|g| g.sum_ns).sum();
     let mut rows = Rows::new(COLUMNS);
-    for group in groups {
-        rows.push(vec![
-            group.name.as_str().into(),
-            group.short_name.as_str().into(),
-            group.only_class().map(Class::as_str).into(),
-            group.only_category().map(KernelCategory::as_str).into(),
-            group.count.into(),
-            Cell::Ns(group.sum_ns),
-            share(group.sum_ns, total),
-            Cell::Ns(group.sum_ns / group.count as i64),
-            Cell::Ns(group.min_ns),
-            Cell::Ns(group.max_ns),
-            group.std_ns().map_or(Cell::Null, |ns| Cell::Ns(libm::round(ns) as i64)),
-            Cell::Bool(group.uses_tensor_cores()),
-            share(group.tensor_core_ns, group.sum_ns),
-            group.occupancy().map_or(Cell::Null, Cell::Float),
-            group.blocks_per_sm().map_or(Cell::Null, Cell::Float),
-            group.sm_share().map_or(Cell::Null, Cell::Share),
-            if group.bytes > 0 { Cell::Bytes(group.bytes) } else { Cell::Null },
-            rate(group.bytes, group.sum_ns),
-            rate(group.flops, group.flops_ns),
-            trace.links.op(group.longest).map(|op| trace.table.name(op)).into(),
-            annotation(&trace.table, group.longest).into(),
-            occupancy_limit(&trace.table, group.longest).into(),
-        ]);
-    }
+    groups.iter().for_each(|group| rows.push(row(trace, group, total)));
     rows
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::rows::Cell;
 
     #[test]
     fn a_single_kernel_has_the_flops_of_its_operator() {

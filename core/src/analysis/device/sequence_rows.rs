@@ -7,11 +7,10 @@ use crate::analysis::query::options::{Fallback, Opt, Options, ROW_LIMIT, TypedOp
 use crate::analysis::query::question::Question;
 use crate::analysis::query::{Input, Query};
 use crate::base::error::Error;
-use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::rows::{Column, Rows, Shape, columns};
 use crate::trace::Trace;
-use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
+use serde_json::Value;
 
 /// Options of `sequences`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,42 +67,34 @@ pub fn sequences(trace: &Trace, options: &SequencesOptions) -> Result<Rows, Erro
     Ok(sequence_rows(trace, &options.search)?.first(options.row_limit))
 }
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::int("sequence", "No.", "The number of the sequence, from 1."),
-    Column::text(
-        "names",
-        "Sequence",
-        "The short names of its kernels, copies and memsets, separated by commas.",
-    ),
-    Column::json("kernels", "", Shape::Texts, "The names in the order of time."),
-    Column::text(
-        "operator",
-        "Operator",
-        "The operator that launched it; null without the option `operator`.",
-    )
-    .nullable(),
-    Column::int("length", "Length", "The number of kernels, copies and memsets."),
-    Column::int("count", "Count", "The number of occurrences, which do not overlap."),
-    Column::int("streams", "Streams", "The number of streams on which it occurs."),
-    Column::ns("time_ns", "Kernel time", "Sum of the durations of all occurrences."),
-    Column::ns(
-        "gap_ns",
-        "Gaps",
-        "Idle time of the stream between the first and the last kernel of each occurrence.",
-    ),
-    Column::ns(
-        "launch_ns",
-        "Launch calls",
-        "Duration of the calls that launched it, except for the first of each occurrence.",
-    ),
-    Column::ns(
-        "saving_ns",
-        "Saving",
-        "The gaps in which the stream waited for a launch call: what one launch for each occurrence saves if the host is not late otherwise.",
-    ),
-    Column::int("event", "", "The index of the first event of the first occurrence."),
-];
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS: fn row(trace: &Trace, number: usize, sequence: &Sequence) {
+        let rows = &sequence.rows[..sequence.length];
+        let names = rows.iter().map(|&row| activity_name(trace, row)).collect::<Vec<_>>();
+        let short = names.iter().map(|name| short_name(name)).collect::<Vec<_>>();
+    } [
+        Column::int("sequence", "No.", "The number of the sequence, from 1.") => number,
+        Column::text("names", "Sequence", "The short names of its kernels, copies and memsets, separated by commas.") =>
+            short.join(", "),
+        Column::json("kernels", "", Shape::Texts, "The names in the order of time.") => Value::from(names),
+        Column::text("operator", "Operator", "The operator that launched it; null without the option `operator`.")
+            .nullable() => sequence.operator.map(|row| trace.table.name(row)),
+        Column::int("length", "Length", "The number of kernels, copies and memsets.") => sequence.length,
+        Column::int("count", "Count", "The number of occurrences, which do not overlap.") =>
+            sequence.occurrences().len(),
+        Column::int("streams", "Streams", "The number of streams on which it occurs.") => sequence.streams,
+        Column::ns("time_ns", "Kernel time", "Sum of the durations of all occurrences.") => sequence.time_ns,
+        Column::ns("gap_ns", "Gaps", "Idle time of the stream between the first and the last kernel of each occurrence.") =>
+            sequence.gap_ns,
+        Column::ns("launch_ns", "Launch calls", "Duration of the calls that launched it, except for the first of each occurrence.") =>
+            sequence.launch_ns,
+        Column::ns("saving_ns", "Saving", "The gaps in which the stream waited for a launch call: what one launch for each occurrence saves if the host is not late otherwise.") =>
+            sequence.saving_ns,
+        Column::int("event", "", "The index of the first event of the first occurrence.") =>
+            sequence.rows[0].index(),
+    ]
+}
 
 /// Returns the sequences as rows.
 ///
@@ -112,27 +103,7 @@ pub(crate) const COLUMNS: &[Column] = &[
 pub(crate) fn sequence_rows(trace: &Trace, search: &Search) -> Result<Rows, Error> {
     let mut rows = Rows::new(COLUMNS);
     for (at, sequence) in repeats::sequences(trace, search)?.iter().enumerate() {
-        rows.push(cells(trace, at + 1, sequence));
+        rows.push(row(trace, at + 1, sequence));
     }
     Ok(rows)
-}
-
-fn cells(trace: &Trace, number: usize, sequence: &Sequence) -> Vec<Cell> {
-    let names: Vec<String> =
-        sequence.rows[..sequence.length].iter().map(|&row| activity_name(trace, row)).collect();
-    let short: Vec<String> = names.iter().map(|name| short_name(name)).collect();
-    vec![
-        number.into(),
-        short.join(", ").into(),
-        Cell::Json(names.into_iter().collect()),
-        sequence.operator.map(|row| trace.table.name(row)).into(),
-        sequence.length.into(),
-        sequence.occurrences().len().into(),
-        sequence.streams.into(),
-        Cell::Ns(sequence.time_ns),
-        Cell::Ns(sequence.gap_ns),
-        Cell::Ns(sequence.launch_ns),
-        Cell::Ns(sequence.saving_ns),
-        sequence.rows[0].index().into(),
-    ]
 }

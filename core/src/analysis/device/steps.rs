@@ -11,7 +11,7 @@ use crate::analysis::intervals::{Collector, Interval, Intervals, lengths_in};
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
 use crate::analysis::query::{Input, Query};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
@@ -139,50 +139,44 @@ pub const STEPS: Query =
     .questions(&[Question::Steps])
     .hint("this trace has no steps; call prof.step() while recording");
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::text("name", "Step", "The name of the step."),
-    Column::int("step", "", "The number of the step."),
-    Column::ns("start_ns", "Start", "The start of the step, after the start of the recording."),
-    Column::ns("wall_ns", "Wall", "The duration of the step; kernel_ns to other_ns add up to it."),
-    Column::ns(
-        "device_busy_ns",
-        "GPU busy",
-        "The time of the step during which any device of its process was busy.",
-    ),
-    Column::ns("device_sum_ns", "GPU sum", "Sum of the durations of the device work launched in the step."),
-    Column::int("launched", "Launched", "The number of device activities launched in the step."),
-    Column::ns("kernel_ns", "Kernel", "Wall time during which compute kernels ran."),
-    Column::ns(
-        "communication_ns",
-        "Communication",
-        "Wall time during which communication kernels ran, and none of the above.",
-    ),
-    Column::ns("memcpy_ns", "Memcpy", "Wall time during which copies ran, and none of the above."),
-    Column::ns("memset_ns", "Memset", "Wall time during which memsets ran, and none of the above."),
-    Column::ns("runtime_ns", "Runtime", "Wall time in runtime or driver calls, and none of the above."),
-    Column::ns("data_loader_ns", "DataLoader", "Wall time in data loading, and none of the above."),
-    Column::ns("cpu_op_ns", "CPU op", "Wall time in operators, and none of the above."),
-    Column::ns("other_ns", "Other", "The remaining wall time."),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS: fn row(trace: &Trace, step: &Step) {
+        let [kernel, communication, memcpy, memset, runtime, data_loader, cpu_op, other] = step.parts_ns;
+    } [
+        Column::text("name", "Step", "The name of the step.") => trace.table.name(step.row),
+        Column::int("step", "", "The number of the step.") => step.number,
+        Column::ns("start_ns", "Start", "The start of the step, after the start of the recording.") =>
+            step.time.0.saturating_sub(trace.start_ns),
+        Column::ns("wall_ns", "Wall", "The duration of the step; kernel_ns to other_ns add up to it.") =>
+            step.time.1 - step.time.0,
+        Column::ns("device_busy_ns", "GPU busy", "The time of the step during which any device of its process was busy.") =>
+            step.device_busy_ns,
+        Column::ns("device_sum_ns", "GPU sum", "Sum of the durations of the device work launched in the step.") =>
+            step.device_sum_ns,
+        Column::int("launched", "Launched", "The number of device activities launched in the step.") =>
+            step.kernels,
+        Column::ns("kernel_ns", "Kernel", "Wall time during which compute kernels ran.") => kernel,
+        Column::ns("communication_ns", "Communication", "Wall time during which communication kernels ran, and none of the above.") =>
+            communication,
+        Column::ns("memcpy_ns", "Memcpy", "Wall time during which copies ran, and none of the above.") =>
+            memcpy,
+        Column::ns("memset_ns", "Memset", "Wall time during which memsets ran, and none of the above.") =>
+            memset,
+        Column::ns("runtime_ns", "Runtime", "Wall time in runtime or driver calls, and none of the above.") =>
+            runtime,
+        Column::ns("data_loader_ns", "DataLoader", "Wall time in data loading, and none of the above.") =>
+            data_loader,
+        Column::ns("cpu_op_ns", "CPU op", "Wall time in operators, and none of the above.") => cpu_op,
+        Column::ns("other_ns", "Other", "The remaining wall time.") => other,
+    ]
+}
 
 /// Returns the steps as rows.
 pub(crate) fn step_rows(trace: &Trace) -> Rows {
-    let table = &trace.table;
-    let origin = trace.start_ns;
     let mut rows = Rows::new(COLUMNS);
     for step in steps(trace, &device_times(trace)) {
-        let mut cells: Vec<Cell> = alloc::vec![
-            table.name(step.row).into(),
-            step.number.into(),
-            Cell::Ns(step.time.0.saturating_sub(origin)),
-            Cell::Ns(step.time.1 - step.time.0),
-            Cell::Ns(step.device_busy_ns),
-            Cell::Ns(step.device_sum_ns),
-            step.kernels.into(),
-        ];
-        cells.extend(step.parts_ns.map(Cell::Ns));
-        rows.push(cells);
+        rows.push(row(trace, &step));
     }
     rows
 }

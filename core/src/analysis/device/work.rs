@@ -14,7 +14,7 @@ use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kin
 use crate::base::error::Error;
 use crate::base::names::{ByName, NameId};
 use crate::base::order::{descending, sort_by_key};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::events::Table;
@@ -62,36 +62,38 @@ pub fn flops(trace: &Trace, options: &FlopsOptions) -> Result<Rows, Error> {
     Ok(work_rows(trace, peak).first(options.row_limit))
 }
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::word("kind", "Kind", &FlopsKind::VOCABULARY, "total for the sums in the first rows, operator for the other rows."),
-    Column::text("name", "Name", "The operator; all, counted or not counted for the sums."),
-    Column::bool("counted", "Counted", "Whether there is a formula for the operator and its inputs.").nullable(),
-    Column::int("count", "Calls", "The number of calls."),
-    Column::amount("flops", "FLOPs", "Floating point operations of the counted calls.").nullable(),
-    Column::ns(
-        "time_ns",
-        "Time",
-        "Device time, or CPU time in a trace without device work; including callees if counted, else excluding them.",
-    ),
-    Column::share("share", "Share", "The share of all such time."),
-    Column::rate("flops_per_second", "FLOP/s", "Floating point operations divided by the time.").nullable(),
-    Column::bytes("input_bytes", "Input", "Bytes of the input tensors: the minimum that the calls have to read.").nullable(),
-    Column::rate("bytes_per_second", "B/s", "Input bytes divided by the time.").nullable(),
-    Column::word(
-        "bound",
-        "Bound",
-        &Bound::VOCABULARY,
-        "The roofline bound of the calls on this device: compute or memory; null if its peak figures are unknown.",
-    )
-    .nullable(),
-    Column::share(
-        "roofline_share",
-        "Of roofline",
-        "The minimum time that the device needs for these operations and bytes, as a share of the time they took.",
-    )
-    .nullable(),
-];
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS:
+        fn row(kind: FlopsKind, name: &str, is_counted: Option<bool>, sum: Sum, all_ns: i64) {
+        let has_number = is_counted != Some(false);
+        let seconds = sum.time_ns as f64 / 1e9;
+        let per_second = |amount: i64| (has_number && seconds > 0.0).then(|| amount as f64 / seconds);
+    } [
+        Column::word("kind", "Kind", &FlopsKind::VOCABULARY, "total for the sums in the first rows, operator for the other rows.") =>
+            kind.as_str(),
+        Column::text("name", "Name", "The operator; all, counted or not counted for the sums.") => name,
+        Column::bool("counted", "Counted", "Whether there is a formula for the operator and its inputs.")
+            .nullable() => is_counted,
+        Column::int("count", "Calls", "The number of calls.") => sum.count,
+        Column::amount("flops", "FLOPs", "Floating point operations of the counted calls.").nullable() =>
+            has_number.then_some(sum.flops),
+        Column::ns("time_ns", "Time", "Device time, or CPU time in a trace without device work; including callees if counted, else excluding them.") =>
+            sum.time_ns,
+        Column::share("share", "Share", "The share of all such time.") =>
+            if all_ns > 0 { sum.time_ns as f64 / all_ns as f64 } else { 0.0 },
+        Column::rate("flops_per_second", "FLOP/s", "Floating point operations divided by the time.")
+            .nullable() => per_second(sum.flops),
+        Column::bytes("input_bytes", "Input", "Bytes of the input tensors: the minimum that the calls have to read.")
+            .nullable() => has_number.then_some(sum.bytes),
+        Column::rate("bytes_per_second", "B/s", "Input bytes divided by the time.").nullable() =>
+            per_second(sum.bytes),
+        Column::word("bound", "Bound", &Bound::VOCABULARY, "The roofline bound of the calls on this device: compute or memory; null if its peak figures are unknown.")
+            .nullable() => sum.bound().map(Bound::as_str),
+        Column::share("roofline_share", "Of roofline", "The minimum time that the device needs for these operations and bytes, as a share of the time they took.")
+            .nullable() => sum.roofline_share(),
+    ]
+}
 
 words! {
     "FlopsKind"
@@ -173,22 +175,7 @@ pub(crate) fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
         Sum { count: calls - counted.count, time_ns: all.saturating_sub(counted.time_ns), ..Sum::default() };
     let whole = Sum { count: calls, time_ns: all, ..counted };
     let mut push = |kind: FlopsKind, name: &str, is_counted: Option<bool>, sum: Sum| {
-        let has_number = is_counted != Some(false);
-        let seconds = sum.time_ns as f64 / 1e9;
-        rows.push(vec![
-            kind.as_str().into(),
-            name.into(),
-            is_counted.map_or(Cell::Null, Cell::Bool),
-            sum.count.into(),
-            if has_number { Cell::Amount(sum.flops) } else { Cell::Null },
-            Cell::Ns(sum.time_ns),
-            Cell::Share(if all > 0 { sum.time_ns as f64 / all as f64 } else { 0.0 }),
-            if has_number && seconds > 0.0 { Cell::Rate(sum.flops as f64 / seconds) } else { Cell::Null },
-            if has_number { Cell::Bytes(sum.bytes) } else { Cell::Null },
-            if has_number && seconds > 0.0 { Cell::Rate(sum.bytes as f64 / seconds) } else { Cell::Null },
-            sum.bound().map(Bound::as_str).into(),
-            sum.roofline_share().map_or(Cell::Null, Cell::Share),
-        ]);
+        rows.push(row(kind, name, is_counted, sum, all));
     };
     push(FlopsKind::Total, "all", None, whole);
     push(FlopsKind::Total, "counted", Some(true), counted);
@@ -260,6 +247,7 @@ fn count_of(table: &Table, events: &FunctionEvents, event: FunctionEvent, peak: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::rows::Cell;
 
     const TRACE: &[u8] = br#"{"traceEvents": [
         {"ph":"X","cat":"cpu_op","name":"aten::linear","pid":1,"tid":1,"ts":0,"dur":50,

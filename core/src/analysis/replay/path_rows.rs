@@ -2,19 +2,18 @@
 
 use super::path::{PathPart, Segment};
 use super::what_if::Replay;
-use crate::analysis::device::behind::{BEHIND, Behind};
+use crate::analysis::device::behind::{BEHIND, Behind, Group};
 use crate::analysis::device::ranges::step_ranges;
 use crate::analysis::intervals::Interval;
 use crate::analysis::query::options::{Opt, ROW_LIMIT, STEP, TIME, options};
 use crate::analysis::query::question::Question;
 use crate::analysis::query::{Input, Query};
 use crate::base::error::Error;
-use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::rows::{Column, Rows, Shape, columns};
 use crate::base::units::time_ns;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
 
@@ -55,23 +54,25 @@ pub fn critical_path(trace: &Trace, options: &CriticalPathOptions) -> Result<Row
     Ok(rows(trace, window).first(options.row_limit))
 }
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::word("part", "Part", &PathPart::VOCABULARY, "What bounds this part of the critical path."),
-    Column::ns("time_ns", "Time", "Its time; all parts add up to the window."),
-    Column::share("share", "Share", "Its share of the window."),
-    Column::int("count", "Periods", "The number of periods."),
-    Column::text("mostly", "Mostly", "The first of `behind`.").nullable(),
-    Column::json("behind", "", Shape::Records(&BEHIND), "The spans and activities, by time; at most 10."),
-    Column::ns(
-        "start_ns",
-        "Longest at",
-        "The start of the longest period, after the start of the recording.",
-    ),
-    Column::int("track", "", "The track of that period, as `tracks` counts them; null between two of them.")
-        .nullable(),
-    Column::int("event", "", "The index of the event of that period.").nullable(),
-];
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS: fn row(trace: &Trace, group: Group<'_>, total_ns: i64, longest: &Segment) [
+        Column::word("part", "Part", &PathPart::VOCABULARY, "What bounds this part of the critical path.") =>
+            PathPart::ALL[group.index].as_str(),
+        Column::ns("time_ns", "Time", "Its time; all parts add up to the window.") => group.time_ns,
+        Column::share("share", "Share", "Its share of the window.") => group.time_ns as f64 / total_ns as f64,
+        Column::int("count", "Periods", "The number of periods.") => group.count,
+        Column::text("mostly", "Mostly", "The first of `behind`.").nullable() => group.mostly,
+        Column::json("behind", "", Shape::Records(&BEHIND), "The spans and activities, by time; at most 10.") =>
+            group.behind,
+        Column::ns("start_ns", "Longest at", "The start of the longest period, after the start of the recording.") =>
+            longest.time.0.saturating_sub(trace.start_ns),
+        Column::int("track", "", "The track of that period, as `tracks` counts them; null between two of them.")
+            .nullable() => longest.track.map(|track| track.0 as usize),
+        Column::int("event", "", "The index of the event of that period.").nullable() =>
+            longest.row.map(Row::index),
+    ]
+}
 
 /// Returns the window of a step, or of a range of time after the start of the recording; `None` for the complete trace.
 ///
@@ -120,18 +121,9 @@ pub(crate) fn path_rows(trace: &Trace, window: Option<Interval>) -> Rows {
     let total = behind.total_ns();
     let mut rows = Rows::new(COLUMNS);
     for group in behind.groups() {
-        let longest = longest[group.index];
-        rows.push(vec![
-            PathPart::ALL[group.index].as_str().into(),
-            Cell::Ns(group.time_ns),
-            Cell::Share(group.time_ns as f64 / total as f64),
-            group.count.into(),
-            group.mostly,
-            group.behind,
-            longest.map_or(Cell::Null, |longest| start(trace, &longest)),
-            longest.and_then(|longest| longest.track).map(|track| track.0 as usize).into(),
-            longest.and_then(|longest| longest.row).map(Row::index).into(),
-        ]);
+        if let Some(longest) = &longest[group.index] {
+            rows.push(row(trace, group, total, longest));
+        }
     }
     rows
 }
@@ -142,25 +134,14 @@ pub(crate) fn period_rows(trace: &Trace, window: Option<Interval>) -> Rows {
     let total: i64 = path.iter().map(length).sum();
     let mut rows = Rows::new(COLUMNS);
     for segment in path {
-        rows.push(vec![
-            segment.part.as_str().into(),
-            Cell::Ns(length(&segment)),
-            Cell::Share(length(&segment) as f64 / total.max(1) as f64),
-            Cell::Int(1),
-            segment.row.map(|row| trace.table.name(row)).into(),
-            Cell::Json(Value::Array(Vec::new())),
-            start(trace, &segment),
-            segment.track.map(|track| track.0 as usize).into(),
-            segment.row.map(Row::index).into(),
-        ]);
+        let (index, time_ns) = (segment.part as usize, length(&segment));
+        let mostly = segment.row.map(|row| trace.table.name(row));
+        let behind = Value::Array(Vec::new());
+        rows.push(row(trace, Group { index, time_ns, count: 1, mostly, behind }, total, &segment));
     }
     rows
 }
 
 fn length(segment: &Segment) -> i64 {
     segment.time.1 - segment.time.0
-}
-
-fn start(trace: &Trace, segment: &Segment) -> Cell {
-    Cell::Ns(segment.time.0.saturating_sub(trace.start_ns))
 }

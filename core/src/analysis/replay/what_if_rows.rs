@@ -11,12 +11,11 @@ use crate::analysis::query::value::ValueKind;
 use crate::analysis::query::{Input, Query};
 use crate::base::error::Error;
 use crate::base::order::{descending, sort_by_key};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
 
 options! {
@@ -104,21 +103,26 @@ impl WhatIfOptions {
     }
 }
 
-/// The columns of the answer.
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::text("change", "Change", "What is different, as options of this command."),
-    Column::ns("saving_ns", "Saving", "What it saves of the wall time; negative if it costs time."),
-    Column::share("saving_share", "Share", "The saving as a share of the wall time."),
-    Column::float(
-        "speedup",
-        "Speedup",
-        "The wall time of the unchanged replay divided by that with the change.",
-    ),
-    Column::ns("wall_ns", "Wall", "The wall time with the change."),
-    Column::ns("replayed_ns", "Unchanged", "The wall time of the replay without changes."),
-    Column::ns("recorded_ns", "Recorded", "The wall time as recorded."),
-    Column::share("error", "Error", "How far the replay without changes is from the recorded time."),
-];
+columns! {
+    /// The columns of the answer.
+    pub(crate) const COLUMNS: fn row(replay: &Replay<'_>, change: &Changes, saving_ns: i64) {
+        let replayed_ns = replay.replayed_ns();
+        let wall_ns = replayed_ns - saving_ns;
+    } [
+        Column::text("change", "Change", "What is different, as options of this command.") => change.text(),
+        Column::ns("saving_ns", "Saving", "What it saves of the wall time; negative if it costs time.") =>
+            saving_ns,
+        Column::share("saving_share", "Share", "The saving as a share of the wall time.") =>
+            saving_ns as f64 / replayed_ns as f64,
+        Column::float("speedup", "Speedup", "The wall time of the unchanged replay divided by that with the change.") =>
+            if wall_ns > 0 { replayed_ns as f64 / wall_ns as f64 } else { f64::INFINITY },
+        Column::ns("wall_ns", "Wall", "The wall time with the change.") => wall_ns,
+        Column::ns("replayed_ns", "Unchanged", "The wall time of the replay without changes.") => replayed_ns,
+        Column::ns("recorded_ns", "Recorded", "The wall time as recorded.") => replay.recorded_ns(),
+        Column::share("error", "Error", "How far the replay without changes is from the recorded time.") =>
+            replay.error(),
+    ]
+}
 
 /// Returns what each change saves, then all of them together; without changes, what each of the usual ones would save,
 /// the most first.
@@ -145,23 +149,7 @@ pub(crate) fn what_if_rows(trace: &Trace, changes: &Changes) -> Result<Rows, Err
     } else if found.len() > 1 {
         found.push(saving(changes.clone()));
     }
-    for (saving_ns, change) in found {
-        let wall = replay.replayed_ns() - saving_ns;
-        rows.push(vec![
-            change.text().into(),
-            Cell::Ns(saving_ns),
-            Cell::Share(saving_ns as f64 / replay.replayed_ns() as f64),
-            if wall > 0 {
-                Cell::Float(replay.replayed_ns() as f64 / wall as f64)
-            } else {
-                Cell::Float(f64::INFINITY)
-            },
-            Cell::Ns(wall),
-            Cell::Ns(replay.replayed_ns()),
-            Cell::Ns(replay.recorded_ns()),
-            Cell::Share(replay.error()),
-        ]);
-    }
+    found.iter().for_each(|(saving_ns, change)| rows.push(row(&replay, change, *saving_ns)));
     Ok(rows)
 }
 
