@@ -14,7 +14,7 @@ use crate::analysis::query::{Answer, Input, Query, Request};
 use crate::base::names::{ByName, NameId};
 use crate::base::order::{descending, sort_by_key};
 use crate::base::page::Page;
-use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::rows::{Column, Rows, Shape, columns};
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
@@ -45,31 +45,34 @@ fn answer(trace: &Trace, request: Request<'_>) -> Answer {
     Answer { text, ..answer }
 }
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::word(
-        "kind",
-        "Kind",
-        &CoverageKind::VOCABULARY,
-        "captured or total for the sums, dynamo_captured or dynamo_total for those of torch._dynamo.profiler, graph for a compiled graph, missed for an operator outside of every graph.",
-    ),
-    Column::text("name", "Name", "The name of the graph or operator."),
-    Column::int("graphs", "Graph calls", "The number of calls of compiled graphs."),
-    Column::int("operators", "Operators", "The number of operators, without callees of other operators."),
-    Column::int("fusions", "Fusions", "Operators minus graph calls: the launches that compilation saves."),
-    Column::ns("time_ns", "CPU time", "CPU time, including callees; for a graph, that of its calls."),
-    Column::ns("device_time_ns", "Device time", "Sum of the durations of the device work launched in them.")
-        .nullable(),
-    Column::share("operators_share", "of operators", "The share of all operators.").nullable(),
-    Column::share("time_share", "of CPU time", "The share of the CPU time of all operators.").nullable(),
-    Column::share("device_time_share", "of device time", "The share of all device time.").nullable(),
-    Column::json(
-        "stack",
-        "",
-        Shape::Texts,
-        "The stack of the first missed operator with this name, innermost frame first.",
-    ),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS:
+        fn row(kind: CoverageKind, name: &str, metrics: ProfileMetrics, percent: Percent, stack: &[String]) {
+        let is_dynamo = matches!(kind, CoverageKind::DynamoCaptured | CoverageKind::DynamoTotal);
+    } [
+        Column::word("kind", "Kind", &CoverageKind::VOCABULARY, "captured or total for the sums, dynamo_captured or dynamo_total for those of torch._dynamo.profiler, graph for a compiled graph, missed for an operator outside of every graph.") =>
+            kind.as_str(),
+        Column::text("name", "Name", "The name of the graph or operator.") => name,
+        Column::int("graphs", "Graph calls", "The number of calls of compiled graphs.") => metrics.graphs,
+        Column::int("operators", "Operators", "The number of operators, without callees of other operators.") =>
+            metrics.operators,
+        Column::int("fusions", "Fusions", "Operators minus graph calls: the launches that compilation saves.") =>
+            metrics.fusions,
+        Column::ns("time_ns", "CPU time", "CPU time, including callees; for a graph, that of its calls.") =>
+            metrics.time_ns,
+        Column::ns("device_time_ns", "Device time", "Sum of the durations of the device work launched in them.")
+            .nullable() => (!is_dynamo).then_some(metrics.device_time_ns),
+        Column::share("operators_share", "of operators", "The share of all operators.").nullable() =>
+            percent.operators,
+        Column::share("time_share", "of CPU time", "The share of the CPU time of all operators.")
+            .nullable() => percent.time,
+        Column::share("device_time_share", "of device time", "The share of all device time.").nullable() =>
+            percent.device_time,
+        Column::json("stack", "", Shape::Texts, "The stack of the first missed operator with this name, innermost frame first.") =>
+            Value::from(stack),
+    ]
+}
 
 words! {
     "CoverageKind"
@@ -186,26 +189,12 @@ pub(crate) fn coverage_rows(trace: &Trace) -> (Rows, Option<ProfileResult>) {
     let has_annotations = table.names.find(ANNOTATION).is_some();
     let dynamo = has_annotations.then(|| ProfileResult::new(table, &events));
     let mut push = |kind: CoverageKind, name: &str, metrics: ProfileMetrics, stack: &[String]| {
-        let is_dynamo = matches!(kind, CoverageKind::DynamoCaptured | CoverageKind::DynamoTotal);
         let percent = match (&dynamo, kind) {
             (Some(dynamo), CoverageKind::DynamoCaptured) => dynamo.shares(),
             (_, CoverageKind::DynamoTotal) => Percent::default(),
             _ => metrics.percent_of(coverage.total),
         };
-        let share = |part: Option<f64>| part.map_or(Cell::Null, Cell::Share);
-        rows.push(vec![
-            kind.as_str().into(),
-            name.into(),
-            Cell::Int(metrics.graphs),
-            Cell::Int(metrics.operators),
-            Cell::Int(metrics.fusions),
-            Cell::Ns(metrics.time_ns),
-            if is_dynamo { Cell::Null } else { Cell::Ns(metrics.device_time_ns) },
-            share(percent.operators),
-            share(percent.time),
-            share(percent.device_time),
-            Cell::Json(stack.iter().map(|frame| Value::from(frame.as_str())).collect()),
-        ]);
+        rows.push(row(kind, name, metrics, percent, stack));
     };
     push(CoverageKind::Captured, "all graphs", coverage.captured, &[]);
     push(CoverageKind::Total, "all operators", coverage.total, &[]);
@@ -242,6 +231,7 @@ pub(crate) fn coverage_text(rows: &Rows, dynamo: Option<&ProfileResult>) -> Page
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::rows::Cell;
     use alloc::vec::Vec;
 
     fn op(name: &str, tid: u32, ts: u32, dur: u32) -> String {

@@ -18,19 +18,18 @@ pub use call::{Call, Evaluation, Metrics, Queued};
 pub use overlaps::Overlaps;
 pub use rank::{PEAK, SELF_WEIGHT};
 
-use super::event_tree::EventTree;
+use super::event_tree::{EventTree, Node};
 use super::patterns::Scene;
 use crate::analysis::intervals::Interval;
 use crate::analysis::query::Query;
 use crate::analysis::query::options::ListOptions;
 use crate::base::handle::collect;
 use crate::base::order::sort_by_key;
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::trace::Trace;
 use crate::trace::link::is_launch_name;
 use crate::trace::table::events::Table;
 use crate::trace::table::layout::Key;
-use alloc::vec;
 use alloc::vec::Vec;
 
 /// Evaluates calls against launches and kernels, which can be in any order.
@@ -172,26 +171,25 @@ pub const EVALUATION: Query = Query::new(
 .options::<ListOptions>()
 .hint("the launch queue never fell from 4 or more kernels to 0, or no launches were recorded");
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::text("name", "Event", "The operator, annotation or Python function."),
-    Column::ns("start_ns", "At", "The start of the event, after the start of the recording."),
-    Column::ns("duration_ns", "Duration", "The duration of the event."),
-    Column::ns(
-        "self_time_ns",
-        "Self",
-        "The duration minus that of its callees; negative if these extend beyond it.",
-    ),
-    Column::ns("idle_time_ns", "GPU idle", "The idle time of the device during the event."),
-    Column::share("fraction_idle", "Idle", "The share of the duration during which the device was idle."),
-    Column::int(
-        "queue_depth",
-        "Queue",
-        "The number of launched kernels that had not started when the event began.",
-    ),
-    Column::text("place", "Place", "The innermost function outside of PyTorch: path(line of its def): name.")
-        .nullable(),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS: fn row(scene: &Scene<'_>, call: Node, metrics: &Metrics) [
+        Column::text("name", "Event", "The operator, annotation or Python function.") => scene.name(call),
+        Column::ns("start_ns", "At", "The start of the event, after the start of the recording.") =>
+            scene.start_ns(call),
+        Column::ns("duration_ns", "Duration", "The duration of the event.") => metrics.duration_ns,
+        Column::ns("self_time_ns", "Self", "The duration minus that of its callees; negative if these extend beyond it.") =>
+            metrics.self_ns,
+        Column::ns("idle_time_ns", "GPU idle", "The idle time of the device during the event.") =>
+            metrics.idle_ns,
+        Column::share("fraction_idle", "Idle", "The share of the duration during which the device was idle.") =>
+            metrics.fraction_idle(),
+        Column::int("queue_depth", "Queue", "The number of launched kernels that had not started when the event began.") =>
+            metrics.queue_depth,
+        Column::text("place", "Place", "The innermost function outside of PyTorch: path(line of its def): name.")
+            .nullable() => scene.place(call),
+    ]
+}
 
 /// Returns the ranked calls, the most promising first; none if the launch queue never fell from a peak to empty.
 pub(crate) fn evaluation_rows(trace: &Trace) -> Rows {
@@ -202,26 +200,13 @@ pub(crate) fn evaluation_rows(trace: &Trace) -> Rows {
     }
     let scene = Scene::new(trace);
     let found = evaluate(&calls(&trace.table, &scene.tree), launches, kernels);
-    for &call in &found.ranked {
-        let metrics = found.metrics[call.index()];
-        rows.push(vec![
-            scene.name(call).into(),
-            Cell::Ns(scene.start_ns(call)),
-            Cell::Ns(metrics.duration_ns),
-            Cell::Ns(metrics.self_ns),
-            Cell::Ns(metrics.idle_ns),
-            Cell::Share(metrics.fraction_idle()),
-            metrics.queue_depth.into(),
-            scene.place(call).into(),
-        ]);
-    }
+    found.ranked.iter().for_each(|&call| rows.push(row(&scene, call, &found.metrics[call.index()])));
     rows
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::torch::event_tree::Node;
 
     #[test]
     fn extreme_times_do_not_overflow() {

@@ -1,11 +1,11 @@
 //! The fields of PyTorch's `FunctionEvent` that only the query `events` shows: inputs, ids and kernels.
 
-use super::event_ids::{EventIds, device};
+use super::event_ids::device;
 use super::function_events::{FunctionEvent, FunctionEvents, Kind};
 use super::node_rows::arguments;
 use crate::base::index::Index;
 use crate::base::order::sort_by_key;
-use crate::base::rows::{Cell, Column, Record};
+use crate::base::rows::{Column, record};
 use crate::trace::Trace;
 use crate::trace::execution::Side;
 use crate::trace::link;
@@ -21,34 +21,34 @@ use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value as Json;
 
-/// A kernel of an event.
-pub(super) static KERNEL: Record = Record {
-    name: "EventKernel",
-    members: &[
-        Column::text("name", "", "The name of the device work."),
-        Column::int("device", "", "The number of its device."),
-        Column::ns("duration_ns", "", "Its duration."),
-    ],
-};
+record! {
+    /// A kernel of an event.
+    pub(super) static KERNEL = "EventKernel": fn kernel(name: &str, device: i64, duration_ns: i64) [
+        Column::text("name", "", "The name of the device work.") => name,
+        Column::int("device", "", "The number of its device.") => device,
+        Column::ns("duration_ns", "", "Its duration.") => duration_ns,
+    ]
+}
 
 /// PyTorch's number of flows from forward to backward operators.
 const FORWARD_BACKWARD: i64 = 1;
 
 /// Finds the details of events.
 pub(super) struct Details<'a> {
-    trace: &'a Trace,
-    events: &'a FunctionEvents,
+    pub(super) trace: &'a Trace,
+    pub(super) events: &'a FunctionEvents,
     /// Device work with its owner, sorted by owner: the row of an operator, or the id that profiling results link by.
     work: Vec<(i64, FunctionEvent)>,
     /// The flows of traces, by track and start of their operators: number and whether it starts there.
     flow_of: Index,
     flows: Vec<(i64, bool)>,
     /// The device time of every event, in ns.
-    totals: &'a [i64],
+    pub(super) totals: Vec<i64>,
 }
 
 impl<'a> Details<'a> {
-    pub(super) fn new(trace: &'a Trace, events: &'a FunctionEvents, totals: &'a [i64]) -> Self {
+    pub(super) fn new(trace: &'a Trace, events: &'a FunctionEvents) -> Self {
+        let totals = events.device_totals_ns();
         let mut details =
             Details { trace, events, work: Vec::new(), flow_of: Index::default(), flows: Vec::new(), totals };
         details.find_work();
@@ -90,64 +90,39 @@ impl<'a> Details<'a> {
         }
     }
 
-    /// The cells of an event, in the order of the columns that follow `device_type`.
-    pub(super) fn cells(&self, event: FunctionEvent, ids: EventIds) -> Vec<Cell> {
-        vec![
-            Cell::Int(ids.device_index),
-            Cell::Int(ids.device_resource_id),
-            self.events.device_of(event).into(),
-            Cell::Int(self.events.node_id(&self.trace.table, event).unwrap_or(-1)),
-            self.id(event, "external_id"),
-            self.linked(event),
-            Cell::Json(self.kernels(event).into()),
-            Cell::Json(self.inputs(event)),
-            Cell::Json(self.result(event, "kwinputs").filter(Json::is_object).unwrap_or_default()),
-            self.node(event, Side::Inputs),
-            self.node(event, Side::Outputs),
-            Cell::Json(self.flow(event)),
-            Cell::Json(self.python_ids(event)),
-            self.activity_type(event),
-            Cell::Json(self.list(event, Key::InputType, "dtypes")),
-            Cell::Json(self.list(event, Key::InputDims, "structured_input_shapes")),
-            Cell::Json(self.list(event, Key::InputStrides, "structured_input_strides")),
-            Cell::Json(self.metadata(event)),
-            Cell::Bool(self.events.is_python_function(&self.trace.table, event)),
-        ]
-    }
-
     /// The inputs or outputs in the execution trace that was joined.
-    fn node(&self, event: FunctionEvent, side: Side) -> Cell {
+    pub(super) fn node(&self, event: FunctionEvent, side: Side) -> Json {
         let node = self.trace.node(self.events.row(event));
-        node.map_or_else(|| Cell::Json(Vec::<Json>::new().into()), |node| arguments(&node, side))
+        node.map_or_else(|| Json::Array(Vec::new()), |node| arguments(&node, side))
     }
 
     /// A value that only profiling results have.
-    fn result(&self, event: FunctionEvent, key: &str) -> Option<Json> {
+    pub(super) fn result(&self, event: FunctionEvent, key: &str) -> Option<Json> {
         let is_result = self.events.source == Source::KinetoEvents && self.events.kind(event) != Kind::Memory;
         json(self.trace.table.field_named(self.events.row(event), Place::Top, key).filter(|_| is_result)?)
     }
 
     /// An id: from a member of profiling results, else the external id of traces.
-    fn id(&self, event: FunctionEvent, member: &str) -> Cell {
+    pub(super) fn id(&self, event: FunctionEvent, member: &str) -> i64 {
         if self.events.kind(event) == Kind::Memory {
-            return Cell::Int(0);
+            return 0;
         }
         let external_id = || self.trace.table.int(self.events.row(event), Key::ExternalId);
         let of_trace = || external_id().filter(|_| self.is_trace());
         let of_result = self.result(event, member).and_then(|value| value.as_i64());
-        Cell::Int(of_result.or_else(of_trace).unwrap_or(0))
+        of_result.or_else(of_trace).unwrap_or(0)
     }
 
     /// The correlation id of the operator that caused device work.
-    fn linked(&self, event: FunctionEvent) -> Cell {
+    pub(super) fn linked(&self, event: FunctionEvent) -> i64 {
         let is_device = self.events.kind(event) == Kind::Device;
         if self.is_trace() && !is_device {
-            return Cell::Int(0);
+            return 0;
         }
         self.id(event, "linked_correlation_id")
     }
 
-    fn kernels(&self, event: FunctionEvent) -> Vec<Json> {
+    pub(super) fn kernels(&self, event: FunctionEvent) -> Vec<Json> {
         let (table, events) = (&self.trace.table, self.events);
         if !events.has_kernels(event) {
             return Vec::new();
@@ -158,9 +133,8 @@ impl<'a> Details<'a> {
         let first = owner.map_or(self.work.len(), |owner| self.work.partition_point(|work| work.0 < owner));
         let own = self.work[first..].iter().take_while(|work| Some(work.0) == owner);
         let linked = own.map(|&(_, work)| {
-            let (name, device) = (events.name(work), device(table, events, work).0);
-            let duration = Cell::Ns(events.duration_ns(table, work));
-            KERNEL.object(vec![name.into(), Cell::Int(device), duration])
+            let device = device(table, events, work).0;
+            kernel(events.name(work), device, events.duration_ns(table, work))
         });
         self.measured(event).into_iter().chain(linked).collect()
     }
@@ -173,12 +147,11 @@ impl<'a> Details<'a> {
             Source::KinetoEvents => self.events.measured_time(table, event).map(|(ns, _)| ns),
             Source::Chrome | Source::ExecutionTrace => None,
         };
-        let name = self.events.trace_name(table, event);
-        ns.map(|ns| KERNEL.object(vec![name.into(), Cell::Int(0), Cell::Ns(ns)]))
+        ns.map(|ns| kernel(self.events.trace_name(table, event), 0, ns))
     }
 
     /// The values of the inputs that are no tensors, and null for tensors.
-    fn inputs(&self, event: FunctionEvent) -> Json {
+    pub(super) fn inputs(&self, event: FunctionEvent) -> Json {
         let (table, row) = (&self.trace.table, self.events.row(event));
         if self.events.kind(event) == Kind::Memory || self.events.source == Source::LegacyRecords {
             return Json::Null;
@@ -193,19 +166,18 @@ impl<'a> Details<'a> {
     }
 
     /// Kineto's type of the activity: the category of a trace.
-    fn activity_type(&self, event: FunctionEvent) -> Cell {
-        let (table, row) = (&self.trace.table, self.events.row(event));
+    pub(super) fn activity_type(&self, event: FunctionEvent) -> Option<String> {
         if self.events.kind(event) == Kind::Memory {
-            return Cell::Null;
+            return None;
         }
         if self.is_trace() {
-            return table.cat(row).into();
+            return Some(self.trace.table.cat(self.events.row(event)).to_owned());
         }
-        self.result(event, "activity_type").as_ref().and_then(Json::as_str).into()
+        self.result(event, "activity_type")?.as_str().map(ToOwned::to_owned)
     }
 
     /// A list about the inputs, which profiling results have as a member; null for memory events, which have none.
-    fn list(&self, event: FunctionEvent, key: Key, member: &str) -> Json {
+    pub(super) fn list(&self, event: FunctionEvent, key: Key, member: &str) -> Json {
         if self.events.kind(event) == Kind::Memory || self.events.source == Source::LegacyRecords {
             return Json::Null;
         }
@@ -216,7 +188,7 @@ impl<'a> Details<'a> {
 
     /// The arguments of calls and device work, without their external ids. PyTorch's events have them if its configuration
     /// exposes them.
-    fn metadata(&self, event: FunctionEvent) -> Json {
+    pub(super) fn metadata(&self, event: FunctionEvent) -> Json {
         let (table, row) = (&self.trace.table, self.events.row(event));
         let category = table.category(row);
         if self.events.kind(event) == Kind::Memory || !self.is_trace() {
@@ -233,7 +205,7 @@ impl<'a> Details<'a> {
         Json::Object(args.filter_map(member).collect())
     }
 
-    fn flow(&self, event: FunctionEvent) -> Json {
+    pub(super) fn flow(&self, event: FunctionEvent) -> Json {
         let (table, row) = (&self.trace.table, self.events.row(event));
         if self.events.kind(event) == Kind::Memory || self.events.source == Source::LegacyRecords {
             return Json::Array(vec![Json::Null; 3]);
@@ -254,7 +226,7 @@ impl<'a> Details<'a> {
     }
 
     /// The ids of a Python call, of its parent and of its module; -1 for none.
-    fn python_ids(&self, event: FunctionEvent) -> Json {
+    pub(super) fn python_ids(&self, event: FunctionEvent) -> Json {
         let row = self.events.row(event);
         let of_trace = |key: &str| self.trace.table.field_named(row, Place::Args, key)?.as_i64();
         let ids = [

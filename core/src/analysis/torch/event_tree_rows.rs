@@ -4,12 +4,11 @@ use super::event_tree::{EventTree, Node};
 use crate::analysis::query::Query;
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
-use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::rows::{Column, Rows, Shape, columns};
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::table::tracks::plain;
-use alloc::vec;
 use serde_json::Value;
 
 words! {
@@ -45,36 +44,35 @@ pub const EVENT_TREE: Query = Query::new(
 .options::<ListOptions>()
 .questions(&[Question::Operators]);
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::int("idx", "#", "The position of the node."),
-    Column::text("name", "Name", "The name of the node, without the overload name."),
-    Column::word("tag", "Tag", &Tag::VOCABULARY, "PyTorch's type of the event."),
-    Column::ns("start_ns", "Start", "The start of the node, after the start of the recording."),
-    Column::ns("duration_ns", "Duration", "The duration of the node."),
-    Column::text("thread", "Thread", "The thread."),
-    Column::int("parent", "Parent", "The position of the parent.").nullable(),
-    Column::json("children", "", Shape::Numbers, "The positions of the children."),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS: fn row(trace: &Trace, tree: &EventTree, node: Node) {
+        let table = &trace.table;
+        let (start, end) = tree.time(table, node);
+        let children = tree.children.of(node).iter();
+    } [
+        Column::int("idx", "#", "The position of the node.") => node.index(),
+        Column::text("name", "Name", "The name of the node, without the overload name.") =>
+            tree.name(table, node),
+        Column::word("tag", "Tag", &Tag::VOCABULARY, "PyTorch's type of the event.") =>
+            tag(trace, tree, node).as_str(),
+        Column::ns("start_ns", "Start", "The start of the node, after the start of the recording.") =>
+            start.saturating_sub(trace.start_ns),
+        Column::ns("duration_ns", "Duration", "The duration of the node.") => end.saturating_sub(start),
+        Column::text("thread", "Thread", "The thread.") =>
+            plain(&table.names, table.track(tree.row(node)).tid),
+        Column::int("parent", "Parent", "The position of the parent.").nullable() =>
+            tree.parent(node).map(Node::index),
+        Column::json("children", "", Shape::Numbers, "The positions of the children.") =>
+            children.map(|child| child.index()).collect::<Value>(),
+    ]
+}
 
 /// Returns the nodes in the order of their starts.
 pub fn event_tree_rows(trace: &Trace) -> Rows {
-    let (table, tree) = (&trace.table, EventTree::new(trace));
+    let tree = EventTree::new(trace);
     let mut rows = Rows::new(COLUMNS);
-    for node in tree.nodes() {
-        let (start, end) = tree.time(table, node);
-        let children = tree.children.of(node).iter().map(|child| Value::from(child.index())).collect();
-        rows.push(vec![
-            node.index().into(),
-            tree.name(table, node).into(),
-            tag(trace, &tree, node).as_str().into(),
-            Cell::Ns(start.saturating_sub(trace.start_ns)),
-            Cell::Ns(end.saturating_sub(start)),
-            plain(&table.names, table.track(tree.row(node)).tid).into(),
-            tree.parent(node).map_or(Cell::Null, |parent| parent.index().into()),
-            Cell::Json(children),
-        ]);
-    }
+    tree.nodes().for_each(|node| rows.push(row(trace, &tree, node)));
     rows
 }
 

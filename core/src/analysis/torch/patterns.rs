@@ -17,12 +17,11 @@ use crate::analysis::query::{Answer, Compile, Query, Request};
 use crate::base::error::Error;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::page::Page;
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Cell, Column, Rows, columns};
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 /// A match of a pattern.
@@ -194,29 +193,26 @@ fn named_pattern(options: &PatternsOptions, compile: Compile) -> Result<Option<N
     Ok(Some(NamePattern::new(expression, compile(expression).map_err(wrong)?)))
 }
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::text("pattern", "Pattern", "The name of the pattern."),
-    Column::int("count", "Matches", "The number of matched events at this place."),
-    Column::ns("cpu_time_ns", "CPU", "Sum of the CPU durations of the matched events."),
-    Column::ns("device_time_ns", "Device", "Sum of the device work that the matched events launched."),
-    Column::ns(
-        "saving_ns",
-        "Saves at most",
-        "The maximum time that a fix can save, if the trace determines it.",
-    )
-    .nullable(),
-    Column::text("event", "Event", "The first matched event."),
-    Column::ns("start_ns", "At", "The start of the first matched event, after the start of the recording."),
-    Column::text(
-        "place",
-        "Place",
-        "The innermost call outside of PyTorch, path:line, or its function, path(line of its def): name.",
-    )
-    .nullable(),
-    Column::text("description", "", "What is wrong, and what to do."),
-    Column::text("url", "", "The address of further documentation."),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS:
+        fn row(scene: &Scene<'_>, pattern: &dyn Pattern, place: Option<&str>, count: usize, sum: &Match) [
+        Column::text("pattern", "Pattern", "The name of the pattern.") => pattern.name(),
+        Column::int("count", "Matches", "The number of matched events at this place.") => count,
+        Column::ns("cpu_time_ns", "CPU", "Sum of the CPU durations of the matched events.") => sum.cpu_ns,
+        Column::ns("device_time_ns", "Device", "Sum of the device work that the matched events launched.") =>
+            sum.device_ns,
+        Column::ns("saving_ns", "Saves at most", "The maximum time that a fix can save, if the trace determines it.")
+            .nullable() => sum.saving_ns,
+        Column::text("event", "Event", "The first matched event.") => scene.name(sum.node),
+        Column::ns("start_ns", "At", "The start of the first matched event, after the start of the recording.") =>
+            scene.start_ns(sum.node),
+        Column::text("place", "Place", "The innermost call outside of PyTorch, path:line, or its function, path(line of its def): name.")
+            .nullable() => place,
+        Column::text("description", "", "What is wrong, and what to do.") => pattern.description(),
+        Column::text("url", "", "The address of further documentation.") => pattern.url(),
+    ]
+}
 
 /// Returns the matches grouped by pattern and place, the largest saving first.
 pub(crate) fn pattern_rows(trace: &Trace, patterns: &[&dyn Pattern]) -> Rows {
@@ -239,19 +235,7 @@ pub(crate) fn pattern_rows(trace: &Trace, patterns: &[&dyn Pattern]) -> Rows {
     });
     let mut rows = Rows::new(COLUMNS);
     for (place, count, sum) in groups {
-        let pattern = patterns[sum.pattern];
-        rows.push(vec![
-            pattern.name().into(),
-            count.into(),
-            Cell::Ns(sum.cpu_ns),
-            Cell::Ns(sum.device_ns),
-            sum.saving_ns.map_or(Cell::Null, Cell::Ns),
-            scene.name(sum.node).into(),
-            Cell::Ns(scene.start_ns(sum.node)),
-            place.map(ToOwned::to_owned).into(),
-            pattern.description().into(),
-            pattern.url().into(),
-        ]);
+        rows.push(row(&scene, patterns[sum.pattern], place, count, &sum));
     }
     rows
 }

@@ -10,15 +10,15 @@ use crate::base::error::Error;
 use crate::base::escape;
 use crate::base::handle::collect;
 use crate::base::order::{descending, sort_by_key};
-use crate::base::rows::{Cell, Column, Rows, Shape};
+use crate::base::rows::{Column, Rows, Shape, columns};
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Table;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
+use serde_json::Value;
 
 words! {
     "StackMetric"
@@ -115,19 +115,22 @@ pub(crate) fn without_stacks(trace: &Trace) -> Option<&'static str> {
     }
 }
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::ns("self_cpu_time_total_ns", "Self CPU", "Self CPU time of the events with this stack."),
-    Column::ns(
-        "self_device_time_total_ns",
-        "Self device",
-        "Sum of the device work that the events with this stack launched.",
-    ),
-    Column::int("count", "Events", "The number of events with this stack."),
-    Column::text("frame", "Innermost frame", "The innermost frame: path(line): function.").nullable(),
-    Column::text("caller", "Called from", "The caller of the innermost frame.").nullable(),
-    Column::json("stack", "", Shape::Texts, "The complete stack, innermost frame first."),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS: fn row(self_cpu_ns: i64, self_device_ns: i64, count: usize, frames: &[String]) [
+        Column::ns("self_cpu_time_total_ns", "Self CPU", "Self CPU time of the events with this stack.") =>
+            self_cpu_ns,
+        Column::ns("self_device_time_total_ns", "Self device", "Sum of the device work that the events with this stack launched.") =>
+            self_device_ns,
+        Column::int("count", "Events", "The number of events with this stack.") => count,
+        Column::text("frame", "Innermost frame", "The innermost frame: path(line): function.").nullable() =>
+            frames.first().map(String::as_str),
+        Column::text("caller", "Called from", "The caller of the innermost frame.").nullable() =>
+            frames.get(1).map(String::as_str),
+        Column::json("stack", "", Shape::Texts, "The complete stack, innermost frame first.") =>
+            Value::from(frames),
+    ]
+}
 
 /// Returns the stacks with their times, the longest self CPU time first.
 pub(crate) fn stack_rows(events: &FunctionEvents) -> Rows {
@@ -142,15 +145,7 @@ pub(crate) fn stack_rows(events: &FunctionEvents) -> Rows {
     sort_by_key(&mut sums, |s| (descending(s.0), descending(s.1)));
     let mut rows = Rows::new(COLUMNS);
     for (cpu, device, count, id) in sums {
-        let frames = events.stacks.get(id);
-        rows.push(vec![
-            Cell::Ns(cpu),
-            Cell::Ns(device),
-            count.into(),
-            frames.first().map(String::as_str).into(),
-            frames.get(1).map(String::as_str).into(),
-            Cell::Json(frames.iter().map(|f| serde_json::Value::from(f.as_str())).collect()),
-        ]);
+        rows.push(row(cpu, device, count, events.stacks.get(id)));
     }
     rows
 }
