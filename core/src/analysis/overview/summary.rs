@@ -19,180 +19,171 @@ use crate::analysis::torch::function_events::FunctionEvents;
 use crate::base::diagnostics::Severity;
 use crate::base::join::Join;
 use crate::base::order::{descending, sort_by_key};
-use crate::base::rows::{Cell, Column, Record, Rows, Shape};
+use crate::base::rows::{Cell, Column, Rows, Shape, columns, record};
 use crate::trace::Trace;
 use crate::trace::read::snapshot;
 use crate::trace::table::tracks;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use serde_json::Value;
 
-/// The columns of the answer.
-pub const COLUMNS: &[Column] = &[
-    Column::ns("wall_ns", "Wall", "The time from the start of the first event to the end of the last."),
-    Column::int("steps", "Steps", "The number of profiler steps."),
-    Column::ns("mean_step_ns", "Mean step", "The mean wall time of a step.").nullable(),
-    Column::ns(
-        "self_cpu_time_total_ns",
-        "Self CPU",
-        "The sum of the self CPU times of all operators: PyTorch's “Self CPU time total”.",
-    ),
-    Column::json(
-        "fitness",
-        "",
-        Shape::Records(&fitness::FITNESS_RECORD),
-        "Which questions the trace can answer.",
-    ),
-    Column::json("devices", "", Shape::Records(&DEVICE_TIME), "The time of each device."),
-    Column::json("top_operators", "", Shape::Records(&TOP_OPERATOR), "Operators by self CPU time."),
-    Column::json("top_kernels", "", Shape::Records(&TOP_KERNEL), "Kernels, memcpys and memsets by time."),
-    Column::json("top_idle", "", Shape::Records(&IDLE_GAP), "The longest idle gaps of the devices."),
-    Column::json(
-        "top_tracks",
-        "",
-        Shape::Records(&TOP_TRACK),
-        "Tracks by time, for traces without operators.",
-    ),
-    Column::json(
-        "top_functions",
-        "",
-        Shape::Records(&TOP_FUNCTION),
-        "Functions by their samples of call stacks, for traces with samples.",
-    ),
-    Column::json(
-        "memory",
-        "",
-        Shape::Records(&DEVICE_MEMORY),
-        "The memory of each device in a memory snapshot.",
-    ),
-    Column::json("findings", "", Shape::Records(&FINDING), "The findings: what saves most first."),
-    Column::int("lost", "Lost", "The number of parts of the trace that were lost or are uncertain."),
-];
+columns! {
+    /// The columns of the answer.
+    pub const COLUMNS: fn row(summary: &Summary, trace: &Trace, limit: usize) {
+        let findings = trace.diagnostics.findings().iter();
+        let lost = findings.filter(|f| f.code.severity() == Severity::Lost);
+    } [
+        Column::ns("wall_ns", "Wall", "The time from the start of the first event to the end of the last.") =>
+            summary.wall.1 - summary.wall.0,
+        Column::int("steps", "Steps", "The number of profiler steps.") => summary.steps.len(),
+        Column::ns("mean_step_ns", "Mean step", "The mean wall time of a step.").nullable() =>
+            summary.mean_step_ns(),
+        Column::ns("self_cpu_time_total_ns", "Self CPU", "The sum of the self CPU times of all operators: PyTorch's “Self CPU time total”.") =>
+            summary.self_cpu_ns,
+        Column::json("fitness", "", Shape::Records(&fitness::FITNESS_RECORD), "Which questions the trace can answer.") =>
+            summary.fitness.iter().map(fitness::fitness_json).collect::<Value>(),
+        Column::json("devices", "", Shape::Records(&DEVICE_TIME), "The time of each device.") =>
+            summary.devices.iter().map(device_json).collect::<Value>(),
+        Column::json("top_operators", "", Shape::Records(&TOP_OPERATOR), "Operators by self CPU time.") =>
+            summary.operators.iter().take(limit).map(operator_json).collect::<Value>(),
+        Column::json("top_kernels", "", Shape::Records(&TOP_KERNEL), "Kernels, memcpys and memsets by time.") =>
+            summary.kernels.iter().take(limit).map(kernel_json).collect::<Value>(),
+        Column::json("top_idle", "", Shape::Records(&IDLE_GAP), "The longest idle gaps of the devices.") =>
+            summary.longest_gaps(limit).into_iter().map(|(d, g)| gap_json(trace, d, g)).collect::<Value>(),
+        Column::json("top_tracks", "", Shape::Records(&TOP_TRACK), "Tracks by time, for traces without operators.") =>
+            summary.tracks.iter().take(limit).map(track_json).collect::<Value>(),
+        Column::json("top_functions", "", Shape::Records(&TOP_FUNCTION), "Functions by their samples of call stacks, for traces with samples.") =>
+            summary.functions.rows.iter().take(limit).map(|row| function_json(row)).collect::<Value>(),
+        Column::json("memory", "", Shape::Records(&DEVICE_MEMORY), "The memory of each device in a memory snapshot.") =>
+            summary.segments.iter().map(segments_json).collect::<Value>(),
+        Column::json("findings", "", Shape::Records(&FINDING), "The findings: what saves most first.") =>
+            summary.findings.iter().map(finding_json).collect::<Value>(),
+        Column::int("lost", "Lost", "The number of parts of the trace that were lost or are uncertain.") =>
+            lost.map(|f| f.count as i64).sum::<i64>(),
+    ]
+}
 
-const DEVICE_TIME: Record = Record {
-    name: "DeviceTime",
-    members: &[
-        Column::text("device", "", "The number of the device in the trace."),
-        Column::int("activities", "", "The number of kernels, memcpys and memsets."),
-        Column::ns("window_ns", "", "The time from the start of the first activity to the end of the last."),
-        Column::ns("sum_ns", "", "Sum of their durations."),
-        Column::ns("busy_ns", "", "The time during which any of them ran."),
-        Column::ns("idle_ns", "", "The window minus the busy time."),
-        Column::json("classes", "", Shape::Records(&CLASS_TIME), "The times of each class of work."),
-        Column::json(
-            "idle_causes",
-            "",
-            Shape::Records(&IDLE_CAUSE),
-            "The idle time by cause, without causes that do not occur.",
-        ),
-    ],
-};
+record! {
+    static DEVICE_TIME = "DeviceTime": fn device_json(device: &DeviceTime) {
+        let causes = device.idle_by_cause().into_iter().filter(|cause| cause.1 > 0);
+    } [
+        Column::text("device", "", "The number of the device in the trace.") => device.device.as_str(),
+        Column::int("activities", "", "The number of kernels, memcpys and memsets.") => device.count,
+        Column::ns("window_ns", "", "The time from the start of the first activity to the end of the last.") =>
+            device.window.1 - device.window.0,
+        Column::ns("sum_ns", "", "Sum of their durations.") => device.sum_ns,
+        Column::ns("busy_ns", "", "The time during which any of them ran.") => device.busy_ns,
+        Column::ns("idle_ns", "", "The window minus the busy time.") => device.idle_ns(),
+        Column::json("classes", "", Shape::Records(&CLASS_TIME), "The times of each class of work.") =>
+            device.classes.iter().map(class_json).collect::<Value>(),
+        Column::json("idle_causes", "", Shape::Records(&IDLE_CAUSE), "The idle time by cause, without causes that do not occur.") =>
+            causes.map(|(cause, ns)| cause_json(cause, ns)).collect::<Value>(),
+    ]
+}
 
-const CLASS_TIME: Record = Record {
-    name: "ClassTime",
-    members: &[
-        Column::word("class", "", &Class::VOCABULARY, "The class of work."),
-        Column::int("count", "", "The number of activities."),
-        Column::ns("sum_ns", "", "Sum of their durations."),
-        Column::ns("busy_ns", "", "The time during which any of them ran."),
-        Column::ns("exposed_ns", "", "The part of that time during which no other class ran."),
-    ],
-};
+record! {
+    static CLASS_TIME = "ClassTime": fn class_json(time: &ClassTime) [
+        Column::word("class", "", &Class::VOCABULARY, "The class of work.") => time.class.as_str(),
+        Column::int("count", "", "The number of activities.") => time.count,
+        Column::ns("sum_ns", "", "Sum of their durations.") => time.sum_ns,
+        Column::ns("busy_ns", "", "The time during which any of them ran.") => time.busy_ns,
+        Column::ns("exposed_ns", "", "The part of that time during which no other class ran.") =>
+            time.exposed_ns,
+    ]
+}
 
-const IDLE_CAUSE: Record = Record {
-    name: "IdleCause",
-    members: &[
-        Column::word("cause", "", &Cause::VOCABULARY, "The cause."),
-        Column::ns("time_ns", "", "The idle time with this cause."),
-    ],
-};
+record! {
+    static IDLE_CAUSE = "IdleCause": fn cause_json(cause: Cause, ns: i64) [
+        Column::word("cause", "", &Cause::VOCABULARY, "The cause.") => cause.as_str(),
+        Column::ns("time_ns", "", "The idle time with this cause.") => ns,
+    ]
+}
 
-const TOP_OPERATOR: Record = Record {
-    name: "TopOperator",
-    members: &[
-        Column::text("name", "", "The name of the operator."),
-        Column::int("count", "", "The number of calls."),
-        Column::ns("self_cpu_time_total_ns", "", "CPU time, excluding callees."),
-        Column::ns("cpu_time_total_ns", "", "CPU time, including callees."),
-        Column::ns(
-            "device_time_total_ns",
-            "",
-            "Sum of the durations of the device work that it and its callees launched.",
-        ),
-    ],
-};
+record! {
+    static TOP_OPERATOR = "TopOperator": fn operator_json(row: &Average) [
+        Column::text("name", "", "The name of the operator.") => row.key.as_str(),
+        Column::int("count", "", "The number of calls.") => row.count as i64,
+        Column::ns("self_cpu_time_total_ns", "", "CPU time, excluding callees.") =>
+            row.self_cpu_time_total_ns,
+        Column::ns("cpu_time_total_ns", "", "CPU time, including callees.") => row.cpu_time_total_ns,
+        Column::ns("device_time_total_ns", "", "Sum of the durations of the device work that it and its callees launched.") =>
+            row.device_time_total_ns,
+    ]
+}
 
-const TOP_KERNEL: Record = Record {
-    name: "TopKernel",
-    members: &[
-        Column::text("name", "", "The name of the kernel, copy or memset."),
-        Column::word("class", "", &Class::VOCABULARY, "The class of work."),
-        Column::int("count", "", "The number of times it ran."),
-        Column::ns("sum_ns", "", "Sum of the durations."),
-    ],
-};
+record! {
+    static TOP_KERNEL = "TopKernel": fn kernel_json(group: &KernelGroup) [
+        Column::text("name", "", "The name of the kernel, copy or memset.") => group.name.as_str(),
+        Column::word("class", "", &Class::VOCABULARY, "The class of work.") => group.class.as_str(),
+        Column::int("count", "", "The number of times it ran.") => group.count,
+        Column::ns("sum_ns", "", "Sum of the durations.") => group.sum_ns,
+    ]
+}
 
-const IDLE_GAP: Record = Record {
-    name: "IdleGap",
-    members: &[
-        Column::text("device", "", "The number of the device in the trace."),
-        Column::ns("start_ns", "", "The start of the gap, after the start of the recording."),
-        Column::ns("idle_ns", "", "The length of the gap."),
-        Column::word("cause", "", &Cause::VOCABULARY, "The cause of most of it."),
-        Column::text("after", "", "The activity that ended the gap."),
-        Column::text("stream", "", "The stream of that activity."),
-    ],
-};
+record! {
+    static IDLE_GAP = "IdleGap": fn gap_json(trace: &Trace, device: &DeviceTime, at: usize) {
+        let gap = &device.gaps[at];
+        let table = &trace.table;
+    } [
+        Column::text("device", "", "The number of the device in the trace.") => device.device.as_str(),
+        Column::ns("start_ns", "", "The start of the gap, after the start of the recording.") =>
+            gap.time.0.saturating_sub(trace.start_ns),
+        Column::ns("idle_ns", "", "The length of the gap.") => gap.time.1 - gap.time.0,
+        Column::word("cause", "", &Cause::VOCABULARY, "The cause of most of it.") =>
+            device.main_cause(gap).as_str(),
+        Column::text("after", "", "The activity that ended the gap.") => table.name(gap.after),
+        Column::text("stream", "", "The stream of that activity.") =>
+            tracks::plain(&table.names, table.track(gap.after).tid),
+    ]
+}
 
-const TOP_TRACK: Record = Record {
-    name: "TopTrack",
-    members: &[
-        Column::text("name", "", "The name of the thread or stream."),
-        Column::int("spans", "", "The number of spans."),
-        Column::ns("time_ns", "", "The time of the outermost spans."),
-    ],
-};
+record! {
+    static TOP_TRACK = "TopTrack": fn track_json(track: &(String, usize, i64)) [
+        Column::text("name", "", "The name of the thread or stream.") => track.0.as_str(),
+        Column::int("spans", "", "The number of spans.") => track.1,
+        Column::ns("time_ns", "", "The time of the outermost spans.") => track.2,
+    ]
+}
 
-const TOP_FUNCTION: Record = Record {
-    name: "TopFunction",
-    members: &[
-        Column::text("name", "", "The name of the function."),
-        Column::int("own", "", "The number of samples in the function itself."),
-        Column::int("samples", "", "The number of samples in it and in what it called."),
-    ],
-};
+record! {
+    /// Of a row of `samples`: its name, its samples, a share, its own samples, and others.
+    static TOP_FUNCTION = "TopFunction": fn function_json(row: &[Cell]) [
+        Column::text("name", "", "The name of the function.") => row[0].clone(),
+        Column::int("own", "", "The number of samples in the function itself.") => row[3].clone(),
+        Column::int("samples", "", "The number of samples in it and in what it called.") => row[1].clone(),
+    ]
+}
 
-const DEVICE_MEMORY: Record = Record {
-    name: "DeviceMemory",
-    members: &[
-        Column::text("device", "", "CPU, CUDA 0, …."),
-        Column::int("segments", "", "The number of segments."),
-        Column::bytes("reserved_bytes", "", "What the allocator has reserved."),
-        Column::bytes("allocated_bytes", "", "What of it is allocated."),
-        Column::bytes("largest_free_bytes", "", "The size of the largest block that is free."),
-    ],
-};
+record! {
+    static DEVICE_MEMORY = "DeviceMemory": fn segments_json(device: &DeviceSegments) [
+        Column::text("device", "", "CPU, CUDA 0, ….") => device.device.as_str(),
+        Column::int("segments", "", "The number of segments.") => device.segments,
+        Column::bytes("reserved_bytes", "", "What the allocator has reserved.") => device.reserved,
+        Column::bytes("allocated_bytes", "", "What of it is allocated.") => device.allocated,
+        Column::bytes("largest_free_bytes", "", "The size of the largest block that is free.") =>
+            device.largest_free,
+    ]
+}
 
-const FINDING: Record = Record {
-    name: "Finding",
-    members: &[
-        Column::word("code", "", &FindingCode::VOCABULARY, "The kind of finding."),
-        Column::ns(
-            "saving_ns",
-            "",
-            "What a replay without it saves, apart from what others save that save more alone; null if unknown.",
-        )
-        .nullable(),
-        Column::ns("saving_error_ns", "", "How far the replay without changes is from the recorded time.").nullable(),
-        Column::ns("cost_ns", "", "The time it took at most; 0 if it affects data quality and not time."),
-        Column::word("cause", "", &Cause::VOCABULARY, "The cause of idle time that it is about.").nullable(),
-        Column::text("message", "", "What was found."),
-        Column::text("advice", "", "What to do."),
-        Column::json("events", "", Shape::Numbers, "The indices of events that show it."),
-        Column::text("command", "", "The command that shows it, without the trace."),
-    ],
-};
+record! {
+    static FINDING = "Finding": fn finding_json(finding: &Finding) [
+        Column::word("code", "", &FindingCode::VOCABULARY, "The kind of finding.") => finding.code.as_str(),
+        Column::ns("saving_ns", "", "What a replay without it saves, apart from what others save that save more alone; null if unknown.")
+            .nullable() => finding.saving_ns.map(|saving| saving.0),
+        Column::ns("saving_error_ns", "", "How far the replay without changes is from the recorded time.")
+            .nullable() => finding.saving_ns.map(|saving| saving.1),
+        Column::ns("cost_ns", "", "The time it took at most; 0 if it affects data quality and not time.") =>
+            finding.cost_ns,
+        Column::word("cause", "", &Cause::VOCABULARY, "The cause of idle time that it is about.")
+            .nullable() => finding.cause.map(Cause::as_str),
+        Column::text("message", "", "What was found.") => finding.message.as_str(),
+        Column::text("advice", "", "What to do.") => finding.advice.as_str(),
+        Column::json("events", "", Shape::Numbers, "The indices of events that show it.") =>
+            finding.events.iter().map(|row| row.index()).collect::<Value>(),
+        Column::text("command", "", "The command that shows it, without the trace.") =>
+            finding.command.as_str(),
+    ]
+}
 
 /// The numbers of the summary.
 #[derive(Clone, Debug)]
@@ -362,32 +353,7 @@ impl Summary {
     /// Returns the summary as one row; lists have at most `limit` entries.
     pub fn rows(&self, trace: &Trace, limit: usize) -> Rows {
         let mut rows = Rows::new(COLUMNS);
-        let origin = trace.start_ns;
-        let lost = trace.diagnostics.findings().iter().filter(|f| f.code.severity() == Severity::Lost);
-        rows.push(vec![
-            Cell::Ns(self.wall.1 - self.wall.0),
-            self.steps.len().into(),
-            self.mean_step_ns().map_or(Cell::Null, Cell::Ns),
-            Cell::Ns(self.self_cpu_ns),
-            Cell::Json(self.fitness.iter().map(fitness::fitness_json).collect()),
-            Cell::Json(self.devices.iter().map(device_json).collect()),
-            Cell::Json(self.operators.iter().take(limit).map(operator_json).collect()),
-            Cell::Json(self.kernels.iter().take(limit).map(kernel_json).collect()),
-            Cell::Json(
-                self.longest_gaps(limit).into_iter().map(|(d, g)| gap_json(trace, d, g, origin)).collect(),
-            ),
-            Cell::Json(
-                self.tracks
-                    .iter()
-                    .take(limit)
-                    .map(|t| TOP_TRACK.object(vec![t.0.as_str().into(), t.1.into(), Cell::Ns(t.2)]))
-                    .collect(),
-            ),
-            Cell::Json(self.functions.rows.iter().take(limit).map(|row| function_json(row)).collect()),
-            Cell::Json(self.segments.iter().map(segments_json).collect()),
-            Cell::Json(self.findings.iter().map(finding_json).collect()),
-            Cell::Int(lost.map(|f| f.count as i64).sum()),
-        ]);
+        rows.push(row(self, trace, limit));
         rows
     }
 
@@ -396,81 +362,4 @@ impl Summary {
         let count = self.steps.len() as i64;
         (count > 0).then(|| self.steps.iter().map(|s| s.time.1 - s.time.0).sum::<i64>() / count)
     }
-}
-
-fn device_json(device: &DeviceTime) -> Value {
-    let idle = device.idle_by_cause().into_iter().filter(|cause| cause.1 > 0);
-    let idle = idle.map(|(cause, ns)| IDLE_CAUSE.object(vec![cause.as_str().into(), Cell::Ns(ns)]));
-    let class = |c: &ClassTime| {
-        let times = [c.sum_ns, c.busy_ns, c.exposed_ns].map(Cell::Ns);
-        CLASS_TIME.object([c.class.as_str().into(), c.count.into()].into_iter().chain(times).collect())
-    };
-    DEVICE_TIME.object(vec![
-        device.device.as_str().into(),
-        device.count.into(),
-        Cell::Ns(device.window.1 - device.window.0),
-        Cell::Ns(device.sum_ns),
-        Cell::Ns(device.busy_ns),
-        Cell::Ns(device.idle_ns()),
-        Cell::Json(device.classes.iter().map(class).collect()),
-        Cell::Json(idle.collect()),
-    ])
-}
-
-fn operator_json(row: &Average) -> Value {
-    TOP_OPERATOR.object(vec![
-        row.key.as_str().into(),
-        Cell::Int(row.count as i64),
-        Cell::Ns(row.self_cpu_time_total_ns),
-        Cell::Ns(row.cpu_time_total_ns),
-        Cell::Ns(row.device_time_total_ns),
-    ])
-}
-
-fn kernel_json(group: &KernelGroup) -> Value {
-    let class = group.class.as_str();
-    TOP_KERNEL.object(vec![
-        group.name.as_str().into(),
-        class.into(),
-        group.count.into(),
-        Cell::Ns(group.sum_ns),
-    ])
-}
-
-fn gap_json(trace: &Trace, device: &DeviceTime, at: usize, origin: i64) -> Value {
-    let gap = &device.gaps[at];
-    let track = trace.table.track(gap.after);
-    IDLE_GAP.object(vec![
-        device.device.as_str().into(),
-        Cell::Ns(gap.time.0.saturating_sub(origin)),
-        Cell::Ns(gap.time.1 - gap.time.0),
-        device.main_cause(gap).as_str().into(),
-        trace.table.name(gap.after).into(),
-        tracks::plain(&trace.table.names, track.tid).into(),
-    ])
-}
-
-/// The object of a row of `samples`: its name, its samples, a share, its own samples, and others.
-fn function_json(row: &[Cell]) -> Value {
-    TOP_FUNCTION.object(vec![row[0].clone(), row[3].clone(), row[1].clone()])
-}
-
-fn segments_json(device: &DeviceSegments) -> Value {
-    let bytes = [device.reserved, device.allocated, device.largest_free].map(Cell::Bytes);
-    let first = [device.device.as_str().into(), device.segments.into()];
-    DEVICE_MEMORY.object(first.into_iter().chain(bytes).collect())
-}
-
-fn finding_json(finding: &Finding) -> Value {
-    FINDING.object(vec![
-        finding.code.as_str().into(),
-        finding.saving_ns.map_or(Cell::Null, |saving| Cell::Ns(saving.0)),
-        finding.saving_ns.map_or(Cell::Null, |saving| Cell::Ns(saving.1)),
-        Cell::Ns(finding.cost_ns),
-        finding.cause.map(Cause::as_str).into(),
-        finding.message.as_str().into(),
-        finding.advice.as_str().into(),
-        Cell::Json(finding.events.iter().map(|row| row.index()).collect()),
-        finding.command.as_str().into(),
-    ])
 }

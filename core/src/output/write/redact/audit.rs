@@ -2,13 +2,11 @@
 
 use super::Redact;
 use super::outcome::{Audit, Field, Part};
-use crate::base::rows::{Cell, Column, Rows};
+use crate::base::rows::{Column, Rows, columns};
 use crate::output::write::chrome::ChromeWriter;
 use crate::trace::table::events::Table;
-use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
-use alloc::vec;
 use core::fmt::{self, Write};
 
 /// A field, whether any of it is kept, the rule, and the text with `…` for its hidden parts.
@@ -48,15 +46,20 @@ impl Audit for &mut Entries {
     }
 }
 
-/// The columns of [`audit`].
-const COLUMNS: [Column; 5] = [
-    Column::text("field", "Field", "The part of the trace: the name, category or id of an event, or a key."),
-    Column::bool("kept", "Kept", "Whether any of it is in the redacted trace."),
-    Column::text("rule", "Rule", "The rule that keeps it."),
-    Column::int("count", "Count", "The number of occurrences."),
-    Column::text("text", "Text", "The kept text, with `…` for its hidden parts; empty for numbers.")
-        .nullable(),
-];
+columns! {
+    /// The columns of [`audit`].
+    const COLUMNS: fn row(entry: Entry, count: i64) {
+        let (field, is_kept, rule, text) = entry;
+    } [
+        Column::text("field", "Field", "The part of the trace: the name, category or id of an event, or a key.") =>
+            field,
+        Column::bool("kept", "Kept", "Whether any of it is in the redacted trace.") => is_kept,
+        Column::text("rule", "Rule", "The rule that keeps it.") => rule,
+        Column::int("count", "Count", "The number of occurrences.") => count,
+        Column::text("text", "Text", "The kept text, with `…` for its hidden parts; empty for numbers.")
+            .nullable() => text,
+    ]
+}
 
 /// A sink that drops the redacted trace.
 struct Nowhere;
@@ -74,15 +77,7 @@ pub fn audit(table: &Table) -> Rows {
     // Writing to `Nowhere` cannot fail.
     let _ = table.rows().try_for_each(|row| writer.event(table, row));
     let _ = writer.finish(table);
-    let mut rows = Rows::new(&COLUMNS);
-    for ((field, is_kept, rule, text), count) in entries.0 {
-        rows.push(vec![
-            Cell::Text(field),
-            Cell::Bool(is_kept),
-            Cell::Text(rule.to_owned()),
-            Cell::Int(count),
-            text.into(),
-        ]);
-    }
+    let mut rows = Rows::new(COLUMNS);
+    entries.0.into_iter().for_each(|(entry, count)| rows.push(row(entry, count)));
     rows
 }
