@@ -67,28 +67,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// Builds an object from the values of the members, in the order of their declaration.
-    pub fn object(&self, cells: Vec<Cell>) -> Value {
-        debug_assert_eq!(cells.len(), self.members.len());
-        self.members.iter().zip(cells).map(|(member, cell)| (member.key.to_owned(), value(cell))).collect()
-    }
-
     fn fits(&self, value: &Value) -> bool {
         let Value::Object(object) = value else { return false };
         let has = |member: &Column| object.get(member.key).is_some_and(|value| member.fits_json(value));
         object.len() == self.members.len() && self.members.iter().all(has)
-    }
-}
-
-/// Converts a cell to a JSON value.
-fn value(cell: Cell) -> Value {
-    match cell {
-        Cell::Absent | Cell::Null => Value::Null,
-        Cell::Ns(n) | Cell::UnixNs(n) | Cell::Bytes(n) | Cell::Amount(n) | Cell::Int(n) => n.into(),
-        Cell::Rate(f) | Cell::Float(f) | Cell::Share(f) => f.into(),
-        Cell::Bool(b) => b.into(),
-        Cell::Text(text) => text.into(),
-        Cell::Json(value) => value,
     }
 }
 
@@ -272,6 +254,24 @@ impl From<Cells> for Vec<Cell> {
     }
 }
 
+impl From<Cells> for Value {
+    fn from(row: Cells) -> Value {
+        row.columns.iter().zip(row.cells).map(|(member, cell)| (member.key.to_owned(), value(cell))).collect()
+    }
+}
+
+/// Converts a cell to a JSON value.
+fn value(cell: Cell) -> Value {
+    match cell {
+        Cell::Absent | Cell::Null => Value::Null,
+        Cell::Ns(n) | Cell::UnixNs(n) | Cell::Bytes(n) | Cell::Amount(n) | Cell::Int(n) => n.into(),
+        Cell::Rate(f) | Cell::Float(f) | Cell::Share(f) => f.into(),
+        Cell::Bool(b) => b.into(),
+        Cell::Text(text) => text.into(),
+        Cell::Json(value) => value,
+    }
+}
+
 /// Defines columns together with their values: a list of columns, and a function that returns the cells of a row. The
 /// values can use the parameters of the function, and names that a block before the columns defines.
 macro_rules! columns {
@@ -309,7 +309,8 @@ macro_rules! record {
 
         $fn_vis fn $object $(<$life>)? ($($parameter: $type),*) -> serde_json::Value {
             $($(let $local = $init;)*)?
-            $RECORD.object(alloc::vec![$(const { $member }.cell($value)),+])
+            let cells = alloc::vec![$(const { $member }.cell($value)),+];
+            crate::base::rows::Cells { columns: $RECORD.members, cells }.into()
         }
     };
 }
@@ -322,14 +323,13 @@ mod tests {
     use crate::base::units::TimeUnit;
     use serde_json::json;
 
-    const RECORD: Record = Record {
-        name: "Pair",
-        members: &[
-            Column::word("unit", "", &TimeUnit::VOCABULARY, ""),
-            Column::int("count", "", "").nullable(),
-            Column::json("frames", "", Shape::Texts, ""),
-        ],
-    };
+    record! {
+        static RECORD = "Pair": fn pair(unit: &str, count: Option<i64>, frames: Value) [
+            Column::word("unit", "", &TimeUnit::VOCABULARY, "") => unit,
+            Column::int("count", "", "").nullable() => count,
+            Column::json("frames", "", Shape::Texts, "") => frames,
+        ]
+    }
 
     #[test]
     fn words_belong_to_the_vocabulary() {
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn objects_have_the_declared_members() {
         let column = Column::json("pairs", "", Shape::Records(&RECORD), "");
-        let made = RECORD.object([Cell::from("ms"), Cell::Null, Cell::Json(json!(["f"]))].into());
+        let made = pair("ms", None, json!(["f"]));
         assert_eq!(made, json!({"unit": "ms", "count": null, "frames": ["f"]}));
         assert!(column.fits(&Cell::Json(json!([made]))));
         for wrong in [
