@@ -134,8 +134,7 @@ mod tests {
             | ValueKind::Width
             | ValueKind::Range
             | ValueKind::Numbers => "5",
-            ValueKind::Word(words) => words.words[1],
-            ValueKind::Attribute(words) => words.words[0],
+            ValueKind::Word(words) | ValueKind::Attribute(words) => words.words[1],
             ValueKind::Groups => "shape",
             ValueKind::Duration => "3us",
             ValueKind::Times => "1us..3us",

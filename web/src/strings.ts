@@ -395,7 +395,7 @@ export const TEXTS = {
     equal: "Nothing that is compared differs: the numbers of calls and the times of spans and device work, by place.",
     undecided: "Noise and change cannot be distinguished: at least 3 steps of each run are necessary.",
     exchange: "Exchange A and B",
-    totals: { wall: "Wall time", "device busy": "Device busy", "device idle": "Device idle" },
+    totals: { wall: "Wall time", device_busy: "Device busy", device_idle: "Device idle" },
     perStepHint: "Per step: the first run, and the second.",
     certainty: { change: "a change", noise: "noise", unknown: "cannot tell" },
     certaintyTitle: "Verdict",

@@ -133,11 +133,11 @@ describe("compare", () => {
     ({
       kind: "kernel",
       name,
-      part_of: "device busy",
+      part_of: "device_busy",
       contribution_ns: contribution,
       significant,
     }) as unknown as DiffRow;
-  const total = { kind: "total", name: "device busy", a_ns: 1000, b_ns: 1060, contribution_ns: 60 } as unknown as Total;
+  const total = { kind: "total", name: "device_busy", a_ns: 1000, b_ns: 1060, contribution_ns: 60 } as unknown as Total;
   const rows = [
     part("a", 50, true),
     part("b", -30, true),

@@ -2,6 +2,13 @@
 //!
 //! The macro `words!` defines the variants and their words in one place. The columns of an answer and the types of the
 //! npm package refer to the [`Vocabulary`], so every list of words has every variant.
+//!
+//! The list has the words in snake_case, as JSON, CSV and files have them. The other spellings are derived from it: tables
+//! and texts for people have blanks instead of underscores ([`label`]), the values of options have hyphens
+//! ([`option_spelling`]). An option accepts the word as JSON has it as well, because programs pass words of answers to
+//! options. Names that PyTorch defined, such as `CUDA` and `TorchOp`, are spelled as in PyTorch.
+
+use alloc::string::String;
 
 /// The words of a closed vocabulary, in the order of the enum's variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,10 +24,32 @@ pub(crate) const fn help(text: &'static str) -> &'static str {
     if cfg!(feature = "help") { text } else { "" }
 }
 
+/// Returns a word as text for a person: `data_loading` as `data loading`.
+pub fn label(word: &str) -> String {
+    word.replace('_', " ")
+}
+
+/// Returns a word as the value of an option: `data_loading` as `data-loading`.
+pub fn option_spelling(word: &str) -> String {
+    word.replace('_', "-")
+}
+
 impl Vocabulary {
     /// The position of a word.
     pub(crate) fn position(self, word: &str) -> Option<usize> {
         self.words.iter().position(|&known| known == word)
+    }
+
+    /// The position of the word that is the value of an option, in the spelling of options or of JSON.
+    pub(crate) fn position_of_option(self, value: &str) -> Option<usize> {
+        let same = |(known, given)| known == given || (known == b'_' && given == b'-');
+        let is_spelling = |word: &str| word.len() == value.len() && word.bytes().zip(value.bytes()).all(same);
+        self.words.iter().position(|word| is_spelling(word))
+    }
+
+    /// Returns the words as values of an option, for an error message.
+    pub(crate) fn option_values(self) -> String {
+        option_spelling(&self.words.join(", "))
     }
 
     /// The same words without the last one.
@@ -43,17 +72,22 @@ pub trait Word: Copy + 'static {
     fn from_word(word: &str) -> Option<Self> {
         Self::WORDS.position(word).map(|at| Self::VARIANTS[at])
     }
+
+    /// The variant of the value of an option, in the spelling of options or of JSON.
+    fn from_option_value(value: &str) -> Option<Self> {
+        Self::WORDS.position_of_option(value).map(|at| Self::VARIANTS[at])
+    }
 }
 
-/// Defines an enum without data, the word of each variant, and a [`Vocabulary`] of this name.
+/// Defines an enum without data, the word of each variant in snake_case, and a [`Vocabulary`] of this name.
 macro_rules! words {
     (
         $name:literal
         $(#[$about:meta])*
-        $vis:vis enum $enum:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }
+        $vis:vis enum $enum:ident { $($(#[$($doc:tt)+])* $variant:ident = $word:literal,)+ }
     ) => {
         $(#[$about])*
-        $vis enum $enum { $($(#[$doc])* $variant,)+ }
+        $vis enum $enum { $($(#[$($doc)+])* $variant,)+ }
 
         impl $enum {
             /// Every variant, in the order of the words. Some vocabularies do not use it.
@@ -68,6 +102,20 @@ macro_rules! words {
             $vis const fn as_str(self) -> &'static str {
                 $enum::VOCABULARY.words[self as usize]
             }
+
+            /// What the word means, in a sentence or two; empty without the feature `help`. Some vocabularies do not use it.
+            #[allow(dead_code)]
+            $vis const fn about(self) -> &'static str {
+                const ABOUT: &[&str] =
+                    &[$(crate::base::words::help(concat!($(crate::base::words::text!($($doc)+)),*))),+];
+                ABOUT[self as usize].trim_ascii()
+            }
+
+            /// The word as text for a person. Some vocabularies do not use it.
+            #[allow(dead_code)]
+            $vis fn label(self) -> alloc::string::String {
+                crate::base::words::label(self.as_str())
+            }
         }
 
         impl crate::base::words::Word for $enum {
@@ -77,10 +125,22 @@ macro_rules! words {
     };
 }
 
-pub(crate) use words;
+/// The text of a documentation attribute; empty for others.
+macro_rules! text {
+    (doc = $text:literal) => {
+        $text
+    };
+    ($($other:tt)+) => {
+        ""
+    };
+}
+
+pub(crate) use {text, words};
 
 #[cfg(test)]
 mod tests {
+    use super::{Word, help};
+
     words! {
         "Colour"
         /// A colour.
@@ -99,5 +159,21 @@ mod tests {
         assert_eq!(Colour::ALL, [Colour::Red, Colour::SkyBlue]);
         assert_eq!(Colour::VOCABULARY.words, ["red", "sky_blue"]);
         assert_eq!(Colour::VOCABULARY.without_last().words, ["red"]);
+    }
+
+    #[test]
+    fn the_documentation_of_a_variant_is_what_the_word_means() {
+        assert_eq!(Colour::SkyBlue.about(), help("The colour of the sky."));
+    }
+
+    #[test]
+    fn each_spelling_is_derived_from_the_word() {
+        assert_eq!(Colour::SkyBlue.label(), "sky blue");
+        assert_eq!(Colour::VOCABULARY.option_values(), "red, sky-blue");
+        for value in ["sky-blue", "sky_blue"] {
+            assert_eq!(Colour::from_option_value(value), Some(Colour::SkyBlue));
+        }
+        assert_eq!(Colour::from_option_value("sky blue"), None);
+        assert_eq!(Colour::from_word("sky-blue"), None);
     }
 }

@@ -33,7 +33,9 @@ options! {
     /// Options of `folded`.
     pub struct FoldedOptions {
         /// The metric that each line ends with.
-        pub metric: Metric = Opt::word::<Metric>("metric", "NAME", "Metric of each line"),
+        pub metric: Metric =
+            Opt::new("metric", "NAME", ValueKind::Attribute(Metric::VOCABULARY), "Metric of each line")
+                .or(Fallback::Words(Metric::SelfCpuTime.as_str())),
         /// Fold the spans of every lane instead of the recorded Python stacks.
         pub lanes: bool =
             Opt::flag("lanes", "Fold the spans of every lane instead of the recorded Python stacks"),

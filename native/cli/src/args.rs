@@ -8,7 +8,7 @@ pub(crate) mod tables;
 
 use crate::failure::Failure;
 use crate::progress::{ChosenRules, Reading};
-use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use input::{execution_trace, extent, rules, rules_for};
 pub(crate) use input::{read, read_text};
@@ -16,6 +16,7 @@ use kinetoscope_core::analysis::query::options::{Opt, Options};
 use kinetoscope_core::analysis::query::value::OptionValue;
 use kinetoscope_core::analysis::query::value::ValueKind;
 use kinetoscope_core::base::rows::{Column, Variant};
+use kinetoscope_core::base::words::option_spelling;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, ExportKind, Input, QUERIES, Query};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -284,7 +285,10 @@ fn option_arg(option: &'static Opt) -> Arg {
     match option.kind {
         ValueKind::File => arg.value_parser(value_parser!(PathBuf)),
         ValueKind::Word(words) => {
-            let words = PossibleValuesParser::new(words.words).try_map(move |word| parse(&word));
+            // The hidden spelling is that of JSON.
+            let value = |&word: &&'static str| PossibleValue::new(option_spelling(word)).alias(word);
+            let words =
+                PossibleValuesParser::new(words.words.iter().map(value)).try_map(move |word| parse(&word));
             arg.value_parser(words)
         }
         ValueKind::Attribute(words) => {

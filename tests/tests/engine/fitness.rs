@@ -51,7 +51,7 @@ fn is(trace: &Trace, question: &str, expected: &str, codes: &[(&str, i64)]) {
 fn a_trace_answers_what_it_has_events_for() {
     let trace = made(&json!(launches(3)));
     is(&trace, "operators", "good", &[]);
-    is(&trace, "device time", "good", &[]);
+    is(&trace, "device_time", "good", &[]);
     is(&trace, "idle", "good", &[]);
     is(&trace, "communication", "unfit", &[("no_communication", 0)]);
     is(&trace, "memory", "unfit", &[("no_memory", 0)]);
@@ -61,9 +61,9 @@ fn a_trace_answers_what_it_has_events_for() {
 #[test]
 fn launches_without_any_work_show_that_the_device_was_not_recorded() {
     let hosts: Vec<Value> = launches(3).into_iter().filter(|event| event["cat"] != "kernel").collect();
-    is(&made(&json!(hosts)), "device time", "unfit", &[("no_device_work", 3), ("filtered", 1)]);
+    is(&made(&json!(hosts)), "device_time", "unfit", &[("no_device_work", 3), ("filtered", 1)]);
     let operators: Vec<Value> = hosts.into_iter().filter(|event| event["cat"] == "cpu_op").collect();
-    is(&made(&json!(operators)), "device time", "unfit", &[("no_device", 0)]);
+    is(&made(&json!(operators)), "device_time", "unfit", &[("no_device", 0)]);
 }
 
 /// One of 50 launches, and one of 101.
@@ -74,8 +74,8 @@ fn single_launches_may_be_without_work() {
         events.pop();
         made(&json!(events))
     };
-    is(&without_last(50), "device time", "limited", &[("launches_without_work", 1)]);
-    is(&without_last(101), "device time", "good", &[]);
+    is(&without_last(50), "device_time", "limited", &[("launches_without_work", 1)]);
+    is(&without_last(101), "device_time", "good", &[]);
 }
 
 /// Two of three kernels, and one of 101, have no launch.
@@ -128,7 +128,7 @@ fn graphs_hide_operators() {
 fn pauses_are_named() {
     let mut events = launches(3);
     events.push(json!({"ph": "X", "cat": "not_recorded", "name": "not recorded: CUDA", "pid": "Spans", "tid": "CUDA", "ts": 30, "dur": 50}));
-    is(&made(&json!(events)), "device time", "limited", &[("paused", 1)]);
+    is(&made(&json!(events)), "device_time", "limited", &[("paused", 1)]);
 }
 
 #[test]
@@ -223,14 +223,14 @@ fn properties_of_a_device_must_be_possible() {
     let trace =
         |properties: Value| made(&json!({"traceEvents": launches(3), "deviceProperties": [properties]}));
     let limited = [("device_properties", 1)];
-    is(&trace(json!({"id": 0, "maxThreadsPerMultiprocessor": 132})), "device time", "limited", &limited);
+    is(&trace(json!({"id": 0, "maxThreadsPerMultiprocessor": 132})), "device_time", "limited", &limited);
     is(
         &trace(json!({"id": 0, "maxThreadsPerMultiprocessor": 2048, "numSms": 132})),
-        "device time",
+        "device_time",
         "good",
         &[],
     );
-    is(&trace(json!({"id": 0})), "device time", "good", &[]);
+    is(&trace(json!({"id": 0})), "device_time", "good", &[]);
 }
 
 /// Required questions decide about the exit code; without them, those that the trace has events for.
@@ -248,7 +248,7 @@ fn a_question_that_counts_and_cannot_be_answered_is_a_failure() {
     assert_eq!(fails(&trace, json!(["idle", "device-time"])), Ok(false));
     assert_eq!(fails(&trace, json!(["memory"])), Ok(true));
     let error = fails(&trace, json!(["gpu"])).expect_err("no question").to_string();
-    assert!(error.contains("\"gpu\" is none of operators, device time"), "{error}");
+    assert!(error.contains("\"gpu\" is none of operators, device-time"), "{error}");
     let hosts: Vec<Value> = launches(3).into_iter().filter(|event| event["cat"] != "kernel").collect();
     assert_eq!(fails(&made(&json!(hosts)), json!([])), Ok(true));
 }
@@ -278,7 +278,7 @@ fn real_traces_are_fit_for_what_they_recorded() {
         let is_fit = |question: &str| verdict(&trace, question).0 != "unfit";
         let operators = has(&|category| category == Category::CpuOp);
         assert_eq!(is_fit("operators"), operators, "{}", path.display());
-        assert_eq!(is_fit("device time"), has(&Category::is_device_work), "{}", path.display());
+        assert_eq!(is_fit("device_time"), has(&Category::is_device_work), "{}", path.display());
     }
     assert!(read > 100, "{read}");
 }

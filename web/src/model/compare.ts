@@ -1,6 +1,7 @@
 // What the page shows of a comparison: totals, a waterfall, and the rows of its table.
 
 import type { DiffIdleRow, DiffMemoryRow, DiffPartRow, DiffRow } from "kinetoscope/remote";
+import { label } from "./format";
 
 export type Total = Extract<DiffRow, { kind: "total" }>;
 export type Phase = Extract<DiffRow, { kind: "phase" | "wait" }>;
@@ -16,7 +17,7 @@ export type Timed = Part | DiffIdleRow;
 export const isTimed = (row: Changed): row is Timed => row.kind !== "memory";
 
 export const totalsOf = (rows: readonly DiffRow[]): Total[] => {
-  const order = ["wall", "device busy", "device idle"];
+  const order = ["wall", "device_busy", "device_idle"];
   return rows
     .filter((row): row is Total => row.kind === "total")
     .sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
@@ -34,6 +35,9 @@ const SUMS = new Set(["total", "phase", "wait", "step", "speed", "note"]);
 
 export const changesOf = (rows: readonly DiffRow[]): Changed[] =>
   rows.filter((row): row is Changed => !SUMS.has(row.kind));
+
+/** Returns the name of a row for people. Those of idle time are words. */
+export const nameOf = ({ kind, name }: Changed): string => (kind === "idle" ? label(name) : name);
 
 /** How sure a change is, in words. */
 export function certainty(significant: boolean | null): "change" | "noise" | "unknown" {
@@ -67,7 +71,7 @@ export function waterfall(
   let at = total.a_ns;
   for (const row of shown) {
     const to = at + row.contribution_ns;
-    bars.push({ name: row.name, from: at, to, row });
+    bars.push({ name: nameOf(row), from: at, to, row });
     at = to;
   }
   if (others.length > 0) {

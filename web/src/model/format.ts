@@ -46,6 +46,11 @@ export function count(value: number): string {
   return group.format(value);
 }
 
+/** Returns a word of an answer as text for a person. */
+export function label(word: string): string {
+  return word.replaceAll("_", " ");
+}
+
 /** Formats a value of a column. */
 export function cell(kind: ColumnKind, value: unknown): string {
   if (value === null || value === undefined) return "–";

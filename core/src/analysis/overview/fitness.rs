@@ -224,10 +224,8 @@ impl FitnessOptions {
     /// Returns [`Error::BadOption`] with the first that is none.
     fn questions(&self) -> Result<Vec<Question>, Error> {
         let question = |text: &String| {
-            let word = text.replace(['-', '_'], " ");
-            let found = Question::from_word(&word);
-            found.ok_or_else(|| {
-                let words = Question::VOCABULARY.words.join(", ");
+            Question::from_option_value(text).ok_or_else(|| {
+                let words = Question::VOCABULARY.option_values();
                 Error::BadOption(format!("require: {text:?} is none of {words}"))
             })
         };

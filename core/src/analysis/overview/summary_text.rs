@@ -117,16 +117,16 @@ fn fitness(out: &mut Page, summary: &Summary) {
 }
 
 /// The reasons of a verdict, each with the questions that it is about; an empty one for questions without any.
-fn reasons(summary: &Summary, verdict: Verdict) -> Vec<(&str, Vec<&'static str>)> {
-    let mut all: Vec<(&str, Vec<&'static str>)> = Vec::new();
+fn reasons(summary: &Summary, verdict: Verdict) -> Vec<(&str, Vec<String>)> {
+    let mut all: Vec<(&str, Vec<String>)> = Vec::new();
     for one in summary.fitness.iter().filter(|one| one.verdict == verdict) {
         let messages = one.reasons.iter().map(|reason| reason.message.as_str());
         let none = one.reasons.is_empty().then_some("");
         for message in messages.chain(none) {
-            let question = one.question.as_str();
+            let question = one.question.label();
             match all.iter_mut().find(|known| known.0 == message) {
                 Some(known) => known.1.push(question),
-                None => all.push((message, vec![question])),
+                None => all.push((message, Vec::from([question]))),
             }
         }
     }
@@ -150,7 +150,7 @@ fn devices(out: &mut Page, summary: &Summary) {
         for class in &device.classes {
             rows.push(vec![
                 "".into(),
-                class.class.as_str().into(),
+                class.class.label().into(),
                 class.count.into(),
                 Cell::Ns(class.busy_ns),
                 share(class.busy_ns),

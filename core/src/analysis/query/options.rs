@@ -4,7 +4,7 @@
 use super::group_by::GroupBy;
 use super::value::{OptionValue, ValueKind};
 use crate::base::error::Error;
-use crate::base::words::{Word, help};
+use crate::base::words::{Word, help, option_spelling};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -101,13 +101,16 @@ impl Opt {
     /// Returns the help text: the description and the default.
     pub fn help(&self) -> String {
         let about = self.about;
-        match self.fallback {
-            Fallback::Plain => about.to_owned(),
-            Fallback::Number(n) => format!("{about} [default: {n}]"),
-            Fallback::InTable(n, elsewhere) => {
+        match (self.fallback, self.kind) {
+            (Fallback::Plain, _) => about.to_owned(),
+            (Fallback::Number(n), _) => format!("{about} [default: {n}]"),
+            (Fallback::InTable(n, elsewhere), _) => {
                 format!("{about} [default: {n} in a table, {elsewhere} elsewhere]")
             }
-            Fallback::Words(words) => format!("{about} [default: {words}]"),
+            (Fallback::Words(word), ValueKind::Word(_)) => {
+                format!("{about} [default: {}]", option_spelling(word))
+            }
+            (Fallback::Words(words), _) => format!("{about} [default: {words}]"),
         }
     }
 

@@ -10,7 +10,7 @@ words! {
         /// Which operators ran, how often and for how long.
         Operators = "operators",
         /// What the devices did.
-        DeviceTime = "device time",
+        DeviceTime = "device_time",
         /// Why the devices waited.
         Idle = "idle",
         /// What collectives took.

@@ -22,9 +22,10 @@ pub enum ValueKind {
     Text,
     /// The content of a text file; on a command line, its path.
     File,
-    /// A word of a vocabulary.
+    /// A word of a vocabulary, with hyphens or, as in JSON, underscores.
     Word(Vocabulary),
-    /// A word of a vocabulary of PyTorch's attributes, in which `cuda`, `xpu` or `privateuse1` can replace `device`.
+    /// A word of a vocabulary of PyTorch's attributes, spelled as in PyTorch, in which `cuda`, `xpu` or `privateuse1` can
+    /// replace `device`.
     Attribute(Vocabulary),
     /// A width in characters, or `none`.
     Width,
@@ -153,9 +154,8 @@ impl ValueKind {
             ValueKind::Count => "a number from 0, or -1 for all".to_owned(),
             ValueKind::Percent => "a percentage from 0 to 100".to_owned(),
             ValueKind::Text | ValueKind::File => "a text".to_owned(),
-            ValueKind::Word(words) | ValueKind::Attribute(words) => {
-                format!("one of {}", words.words.join(", "))
-            }
+            ValueKind::Word(words) => format!("one of {}", words.option_values()),
+            ValueKind::Attribute(words) => format!("one of {}", words.words.join(", ")),
             ValueKind::Width => "a number of characters, or none".to_owned(),
             ValueKind::Groups => "any of shape, stack:N, overload, module".to_owned(),
             ValueKind::Duration => "a time with its unit, such as 10us, 1.5ms, 2s or 800ns".to_owned(),
@@ -173,8 +173,11 @@ impl ValueKind {
             ValueKind::Count => OptionValue::Number(count(number(text)?)?),
             ValueKind::Percent => OptionValue::Percent(percent(text.parse().ok()?)?),
             ValueKind::Text | ValueKind::File => OptionValue::Text(text.to_owned()),
-            ValueKind::Word(words) => OptionValue::Word(words.position(text)?),
-            ValueKind::Attribute(words) => OptionValue::Word(words.position(&of_any_device(text))?),
+            ValueKind::Word(words) => OptionValue::Word(words.position_of_option(text)?),
+            ValueKind::Attribute(words) => {
+                let position = words.position(text).or_else(|| words.position(&of_any_device(text)));
+                OptionValue::Word(position?)
+            }
             ValueKind::Width if text.eq_ignore_ascii_case("none") => OptionValue::Width(None),
             ValueKind::Width => OptionValue::Width(Some(text.parse().ok()?)),
             ValueKind::Groups => groups(text.split(',').filter(|part| !part.is_empty()).map(Some))?,

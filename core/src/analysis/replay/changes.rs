@@ -22,8 +22,8 @@ pub struct Faster {
 impl Faster {
     /// Whether this work of a class is meant.
     pub(super) fn fits(&self, class: Class, category: KernelCategory, name: &str) -> bool {
-        self.work == class.as_str()
-            || self.work == category.as_str()
+        Class::from_option_value(&self.work) == Some(class)
+            || KernelCategory::from_option_value(&self.work) == Some(category)
             || name.to_ascii_lowercase().contains(&self.work)
     }
 }
@@ -105,10 +105,11 @@ impl Changes {
         if name.is_empty() { Ok(all) } else { Err(name) }
     }
 
-    /// Parses a cause; `data-loading` is the same as `data_loading`, and `sync` is short for `synchronization`.
+    /// Parses a cause as the value of an option; `sync` is short for `synchronization`.
     pub fn parse_cause(text: &str) -> Option<Cause> {
-        let word = text.trim().replace('-', "_");
-        let word = if word == "sync" { Cause::Synchronization.as_str() } else { &word };
-        Cause::from_word(word)
+        match text.trim() {
+            "sync" => Some(Cause::Synchronization),
+            value => Cause::from_option_value(value),
+        }
     }
 }

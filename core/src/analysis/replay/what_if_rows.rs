@@ -12,6 +12,7 @@ use crate::analysis::query::{Input, Query};
 use crate::base::error::Error;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::rows::{Column, Rows, columns};
+use crate::base::words::option_spelling;
 use crate::trace::Trace;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -20,7 +21,7 @@ use alloc::vec::Vec;
 
 options! {
     /// Options of `what-if`.
-    pub struct WhatIfOptions {
+    pub(crate) struct WhatIfOptions {
         /// Work of devices that is faster: entries of a class or a part of a name, `=`, and a factor, separated by commas.
         pub faster: Option<String> = Opt::text(
             "faster",
@@ -57,7 +58,7 @@ options! {
 }
 
 /// The query `what-if`.
-pub const WHAT_IF: Query = Query::new(
+pub(crate) const WHAT_IF: Query = Query::new(
     "what-if",
     "What changes would save, by replaying the trace with them",
     COLUMNS,
@@ -74,7 +75,7 @@ pub const WHAT_IF: Query = Query::new(
 /// # Errors
 /// Returns [`Error::BadOption`] if a change is malformed, and [`Error::Unfit`] if the replay differs too much from what
 /// was recorded.
-pub fn what_if(trace: &Trace, options: &WhatIfOptions) -> Result<Rows, Error> {
+pub(crate) fn what_if(trace: &Trace, options: &WhatIfOptions) -> Result<Rows, Error> {
     Ok(what_if_rows(trace, &options.changes()?)?.first(options.row_limit))
 }
 
@@ -186,7 +187,7 @@ impl Changes {
     /// Returns the changes as options.
     pub(crate) fn text(&self) -> String {
         let faster = self.faster.iter().map(|one| format!("{}={}", one.work, one.factor));
-        let free = self.free.iter().map(|cause| cause.as_str().to_owned());
+        let free = self.free.iter().map(|cause| option_spelling(cause.as_str()));
         let mut texts = Vec::new();
         let fused = self.fuse.iter().map(usize::to_string);
         let lists: [(&str, Vec<String>); 3] =

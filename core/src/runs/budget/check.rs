@@ -6,7 +6,8 @@ use super::subject::{Subject, fits};
 use crate::analysis::overview::findings::FindingCode;
 use crate::base::words::words;
 use crate::runs::compare::Comparison;
-use crate::runs::compare::kinds::RowKind;
+use crate::runs::compare::kinds::{Part, RowKind};
+use crate::runs::ranks::phases::Phase;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -200,10 +201,10 @@ impl Check<'_> {
     fn rows(&self) -> (&'static [RowKind], String) {
         let name = self.budget.name.as_str();
         let (kinds, name): (&[RowKind], &str) = match self.budget.metric {
-            Metric::Step => (&[RowKind::Total], "wall"),
-            Metric::DeviceBusy => (&[RowKind::Total], "device busy"),
-            Metric::DeviceIdle => (&[RowKind::Total], "device idle"),
-            Metric::Communication => (&[RowKind::Phase], "communication"),
+            Metric::Step => (&[RowKind::Total], Part::Wall.as_str()),
+            Metric::DeviceBusy => (&[RowKind::Total], Part::DeviceBusy.as_str()),
+            Metric::DeviceIdle => (&[RowKind::Total], Part::DeviceIdle.as_str()),
+            Metric::Communication => (&[RowKind::Phase], Phase::Communication.as_str()),
             Metric::Idle => (&[RowKind::Idle], name),
             Metric::Operator => (&[RowKind::Operator], name),
             Metric::Range => (&[RowKind::Range, RowKind::Python], name),

@@ -13,7 +13,7 @@ use core::fmt::Write;
 /// The title of a limit, such as `operator aten::mm: max`.
 fn title(limit: &Limit) -> String {
     let name = if limit.name.is_empty() { String::new() } else { format!(" {}", limit.name) };
-    format!("{}{name}: {}", limit.metric.as_str(), limit.rule.as_str())
+    format!("{}{name}: {}", limit.metric.label(), limit.rule.label())
 }
 
 /// Returns a `JUnit` XML document: a suite for each trace, a case for each limit. A limit that the trace cannot decide is an
@@ -115,6 +115,6 @@ pub fn markdown(checked: &[Checked]) -> String {
         };
         crate::base::order::sort_by_key(&mut one.limits, |limit| (rank(limit), 0));
     }
-    let _ = write!(out, "\n{}", rows(&sorted).to_markdown());
+    let _ = write!(out, "\n{}", rows(&sorted).with_labels().to_markdown());
     out
 }

@@ -8,6 +8,7 @@ use crate::analysis::overview::summary::summary;
 use crate::analysis::query::question::Question;
 use crate::base::index::Keyed;
 use crate::base::names::NameId;
+use crate::base::words::Word;
 use crate::runs::compare::kinds::RowKind;
 use crate::runs::compare::profile::Profile;
 use crate::runs::compare::statistics::{mean, median};
@@ -105,8 +106,7 @@ impl Subject {
             Metric::DeviceBusy => self.sums(|kind, _| kind.is_on_device(), |sample| sample.ns)?,
             Metric::DeviceIdle => all(&|at| profile.idle[at].iter().sum()),
             Metric::Idle => {
-                let cause =
-                    Cause::ALL.into_iter().find(|cause| cause.as_str() == name || cause.label() == name)?;
+                let cause = Cause::from_word(name)?;
                 all(&|at| profile.idle[at][cause as usize])
             }
             Metric::Communication => all(&|at| profile.phases[at][Phase::Communication as usize]),
@@ -156,7 +156,7 @@ impl Subject {
     /// The names that a budget of a metric can have.
     pub(crate) fn names(&self, metric: Metric) -> Vec<String> {
         let mut names: Vec<String> = match metric {
-            Metric::Idle => Cause::ALL.into_iter().map(Cause::label).collect(),
+            Metric::Idle => Cause::ALL.iter().map(|cause| cause.as_str().to_owned()).collect(),
             Metric::Memory => self.profile.memory.iter().map(|peaks| peaks.device.clone()).collect(),
             _ => {
                 let is_kind = kinds(metric);

@@ -59,9 +59,9 @@ words! {
         /// The wall time of a step.
         Wall = "wall",
         /// The time in which devices are busy.
-        DeviceBusy = "device busy",
+        DeviceBusy = "device_busy",
         /// The time in which devices are idle.
-        DeviceIdle = "device idle",
+        DeviceIdle = "device_idle",
     }
 }
 
@@ -79,9 +79,9 @@ words! {
         /// Only the first trace has it.
         Gone = "gone",
         /// It runs more often.
-        MoreCalls = "more calls",
+        MoreCalls = "more_calls",
         /// It runs less often.
-        FewerCalls = "fewer calls",
+        FewerCalls = "fewer_calls",
         /// Something with another name is at its place.
         Renamed = "renamed",
         /// Several became fewer.
@@ -109,13 +109,13 @@ words! {
         /// The number of calls.
         Calls = "calls",
         /// Each call takes another time with the same inputs.
-        TimePerCall = "time per call",
+        TimePerCall = "time_per_call",
         /// The shapes of the inputs.
         Shapes = "shapes",
         /// The types of the inputs.
-        DataType = "data type",
+        DataType = "data_type",
         /// Another kernel for the same operator.
-        OtherKernel = "other kernel",
+        OtherKernel = "other_kernel",
         /// Operators or kernels were fused, or split.
         Fusion = "fusion",
         /// Device work runs on another stream.
@@ -129,7 +129,7 @@ words! {
         /// Compilation.
         Compilation = "compilation",
         /// Kernels are launched one by one instead of by a CUDA graph, or the reverse.
-        CudaGraph = "cuda graph",
+        CudaGraph = "cuda_graph",
         /// The clock of the devices.
         Clock = "clock",
         /// All of the same work takes another time: the clock, the power, or other work on the machine.

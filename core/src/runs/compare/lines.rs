@@ -13,6 +13,7 @@ use crate::analysis::device::idle::Cause;
 use crate::analysis::device::names::is_sync_name;
 use crate::base::names::NameId;
 use crate::base::order::{descending, sort_by_key};
+use crate::base::words::{Word, label};
 use crate::runs::ranks::phases::Phase;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -86,7 +87,15 @@ impl Line {
 
     /// The total that the line is.
     pub(super) fn part_of_total(&self) -> Option<Part> {
-        Part::ALL.into_iter().find(|part| self.kind == RowKind::Total && self.name == part.as_str())
+        (self.kind == RowKind::Total).then(|| Part::from_word(&self.name)).flatten()
+    }
+
+    /// The name as text for a person. Those of totals, phases and idle time are words.
+    pub(super) fn label(&self) -> String {
+        match self.kind {
+            RowKind::Total | RowKind::Phase | RowKind::Idle => label(&self.name),
+            _ => self.name.clone(),
+        }
     }
 
     /// The number of calls of a step, if it is the same in all steps of a side.
@@ -106,7 +115,7 @@ impl Line {
         match self.kind {
             RowKind::Collective => true,
             RowKind::Other => self.name == COLLECTIVE_IN_FLIGHT,
-            RowKind::Phase => self.name == Phase::Communication.as_str(),
+            RowKind::Phase => Phase::from_word(&self.name) == Some(Phase::Communication),
             _ => false,
         }
     }
@@ -136,7 +145,7 @@ pub(super) fn lines(measures: &Measures) -> Vec<Line> {
         measures.parts(true).map(|at| of_group(measures, at, Part::DeviceBusy)).collect();
     let idle = measures.idle.iter().zip(Cause::ALL).map(|(series, cause)| Line {
         part: Some(Part::DeviceIdle),
-        ..of_series(measures, RowKind::Idle, &cause.label(), series)
+        ..of_series(measures, RowKind::Idle, cause.as_str(), series)
     });
     device.extend(idle);
     let (parts, mut names): (Vec<Line>, Vec<Line>) =

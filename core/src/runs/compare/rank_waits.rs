@@ -55,7 +55,7 @@ fn late(run: &Run, stragglers: &[Straggler]) -> Option<String> {
     let all: i64 = stragglers.iter().fold(0, |sum, one| sum.saturating_add(one.cost_ns));
     if first.cost_ns >= all / 2 {
         let rank = run.members[first.member].rank;
-        return Some(format!("rank {rank} is late in the phase {}", first.phase.as_str()));
+        return Some(format!("rank {rank} is late in the phase {}", first.phase.label()));
     }
     let mut ranks: Vec<i64> = stragglers.iter().map(|one| run.members[one.member].rank).collect();
     ranks.sort_unstable();

@@ -9,7 +9,7 @@ use crate::base::page::Page;
 use crate::base::rows::{Cell, Rows};
 use crate::base::units::{self, counted};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -142,8 +142,8 @@ fn totals(comparison: &Comparison) -> Rows {
             None => "cannot tell",
         };
         let name = match finding.line.kind {
-            RowKind::Total => finding.line.name.clone(),
-            _ => format!("  {}", finding.line.name),
+            RowKind::Total => finding.line.label(),
+            _ => format!("  {}", finding.line.label()),
         };
         rows.push(vec![
             name.into(),
@@ -183,9 +183,9 @@ fn table(findings: &[&Finding], limit: usize) -> Rows {
             (why, place) => Cell::from(why.filter(|why| !why.is_empty()).or(place)),
         };
         rows.push(vec![
-            finding.line.kind.as_str().into(),
-            finding.line.name.as_str().into(),
-            finding.change.as_str().to_string().into(),
+            finding.line.kind.label().into(),
+            finding.line.label().into(),
+            finding.change.label().into(),
             value_cell(finding, 0),
             value_cell(finding, 1),
             change_cell(finding),

@@ -213,7 +213,7 @@ impl Trend {
                 table.push(vec![
                     (run + 1).into(),
                     short(&self.runs[run].commit).into(),
-                    series.metric.as_str().into(),
+                    label(&series.metric).into(),
                     unit.show(before).into(),
                     unit.show(after).into(),
                     share(before, after).map(|share| format!("{:+.1}%", share * 100.0)).into(),
@@ -226,7 +226,7 @@ impl Trend {
         for (series, _) in &self.all {
             let last = series.points.last().map_or(0.0, |point| point.1);
             table.push(vec![
-                series.metric.as_str().into(),
+                label(&series.metric).into(),
                 unit(&series.metric).show(last).into(),
                 bars(series).into(),
             ]);
@@ -248,10 +248,22 @@ fn share(before: f64, after: f64) -> Option<f64> {
     (before.abs() > 0.0).then(|| (after - before) / before)
 }
 
-/// The unit of a metric by its first word.
-fn unit(metric: &str) -> Unit {
-    let word = metric.split(' ').next().unwrap_or("");
-    Metric::from_word(word).map_or(Unit::Count, Metric::unit)
+/// The metric of a key, which is its first word, and the name after it with the blank.
+fn metric(key: &str) -> (Option<Metric>, &str) {
+    let (word, name) = key.split_at(key.find(' ').unwrap_or(key.len()));
+    (Metric::from_word(word), name)
+}
+
+fn unit(key: &str) -> Unit {
+    metric(key).0.map_or(Unit::Count, Metric::unit)
+}
+
+/// The key as text for a person.
+fn label(key: &str) -> String {
+    match metric(key) {
+        (Some(metric), name) => metric.label() + name,
+        (None, _) => key.into(),
+    }
 }
 
 /// A commit with the length that people use.

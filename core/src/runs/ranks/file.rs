@@ -23,8 +23,8 @@ use crc::{CRC_32_ISO_HDLC, Crc};
 
 const MAGIC: &[u8; 4] = b"KSUM";
 
-/// The version that is written. Files of versions up to this one are read.
-pub const VERSION: u8 = 1;
+/// The version that is written. Files of versions up to this one are read: those of version 1 have blanks in words.
+pub const VERSION: u8 = 2;
 
 /// The size that the summary of a small trace may have, in bytes.
 pub const SMALL: usize = 256 << 10;

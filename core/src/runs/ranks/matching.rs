@@ -22,9 +22,9 @@ words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum MatchedBy {
         /// By the number in the process group.
-        Sequence = "sequence number",
+        Sequence = "sequence_number",
         /// By the id that they have in common.
-        Id = "comms id",
+        Id = "comms_id",
         /// By order.
         Order = "order",
         /// As the two sides of a message, by order.

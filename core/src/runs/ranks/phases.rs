@@ -23,7 +23,7 @@ words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub(crate) enum Phase {
         /// Loading the next batch.
-        DataLoading = "data loading",
+        DataLoading = "data_loading",
         /// The forward pass.
         Forward = "forward",
         /// The backward pass.

@@ -133,7 +133,7 @@ fn slow_nodes(findings: &Findings<'_>, filter: Filter) -> Rows {
 fn lateness(findings: &Findings<'_>, one: &Straggler) -> [Cell; 4] {
     let steps = if findings.table.has_steps { numbers(&one.steps) } else { "all".into() };
     [
-        one.phase.as_str().into(),
+        one.phase.label().into(),
         steps.into(),
         Cell::Ns(one.cost_ns),
         Cell::Ns(one.cost_ns / one.count.max(1) as i64),
@@ -153,7 +153,7 @@ fn slow_links(findings: &Findings<'_>) -> Rows {
         table.push(vec![
             numbers(&traffic.ranks).into(),
             title(&findings.process_groups[traffic.group as usize]).into(),
-            traffic.operation.as_str().into(),
+            traffic.operation.label().into(),
             Cell::Bytes(traffic.bytes),
             Cell::Ns(traffic.usual_ns),
             Cell::Ns(link.others_ns),
@@ -232,7 +232,7 @@ fn steps(findings: &Findings<'_>) -> Rows {
             Cell::Ns(cells().map(|cell| cell.wait_ns).sum()),
             imbalance.map_or(Cell::Null, |one| Cell::Share(one.share)),
             imbalance.map(|one| findings.run.members[one.member].rank).into(),
-            imbalance.map(|one| one.phase.as_str()).into(),
+            imbalance.map(|one| one.phase.label()).into(),
         ]);
     }
     table
@@ -247,7 +247,7 @@ fn traffic(findings: &Findings<'_>) -> Rows {
             title(&findings.process_groups[one.group as usize]).into(),
             numbers(&one.ranks).into(),
             one.nodes(findings.run).into(),
-            one.operation.as_str().into(),
+            one.operation.label().into(),
             if one.bytes > 0 { bytes(one.bytes).into() } else { Cell::Null },
             one.count.into(),
             Cell::Ns(one.wait_ns),
@@ -265,7 +265,7 @@ fn groups(findings: &Findings<'_>) -> Rows {
         table.push(vec![
             title(group).into(),
             numbers(&used.ranks).into(),
-            used.parallelism.as_str().into(),
+            used.parallelism.label().into(),
             if used.is_stated { "name" } else { "traffic" }.into(),
             used.matched.into(),
             Cell::Bytes(used.bytes),
@@ -304,7 +304,7 @@ fn clocks(findings: &Findings<'_>) -> Rows {
 fn fitness(run: &Run) -> Rows {
     let mut table = Rows::page(&["Question", "Verdict", "Ranks", "Because"]);
     for one in shared(run).into_iter().take(TOP) {
-        let (question, verdict) = (one.question.as_str(), one.verdict.as_str());
+        let (question, verdict) = (one.question.label(), one.verdict.label());
         table.push(vec![question.into(), verdict.into(), numbers(&one.ranks).into(), one.because.into()]);
     }
     table

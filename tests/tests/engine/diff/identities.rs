@@ -40,7 +40,7 @@ pub(crate) fn check_parts(rows: &[Value], what: &str) {
 pub(crate) fn check_totals(rows: &[Value], what: &str) {
     check_parts(rows, what);
     let total = |name: &str| rows.iter().find(|row| row["kind"] == "total" && row["name"] == name);
-    if let (Some(wall), Some(busy), Some(idle)) = (total("wall"), total("device busy"), total("device idle"))
+    if let (Some(wall), Some(busy), Some(idle)) = (total("wall"), total("device_busy"), total("device_idle"))
     {
         for side in ["a_ns", "b_ns"] {
             let devices = int(&busy[side]) + int(&idle[side]);

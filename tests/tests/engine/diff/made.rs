@@ -22,14 +22,14 @@ fn found(changed: Changed, noise: u64, seed: u64) -> Vec<Value> {
 /// What the first row is expected to be.
 fn expected(changed: Changed) -> (&'static str, &'static str, &'static str, String) {
     match changed {
-        Changed::SlowKernel => ("kernel", "slower", "time per call", KERNEL.into()),
-        Changed::CalledTwice => ("kernel", "more calls", "calls", KERNEL.into()),
-        Changed::RenamedKernel => ("kernel", "renamed", "other kernel", format!("{KERNEL} → {RENAMED}")),
+        Changed::SlowKernel => ("kernel", "slower", "time_per_call", KERNEL.into()),
+        Changed::CalledTwice => ("kernel", "more_calls", "calls", KERNEL.into()),
+        Changed::RenamedKernel => ("kernel", "renamed", "other_kernel", format!("{KERNEL} → {RENAMED}")),
         Changed::LostOverlap => ("collective", "slower", "overlap", REDUCTION.into()),
         Changed::HostDelay => ("range", "new", "work", DELAY.into()),
         Changed::LargerInput | Changed::OtherType => {
             let change = if changed == Changed::OtherType { "faster" } else { "slower" };
-            ("kernel", change, "time per call", KERNEL.into())
+            ("kernel", change, "time_per_call", KERNEL.into())
         }
         Changed::FusedOperators => {
             let three = "elementwise_mul_kernel + elementwise_add_kernel + elementwise_relu_kernel";
@@ -72,11 +72,11 @@ fn operators_of_a_change_carry_its_cause() {
     let larger = of(Changed::LargerInput, OPERATOR);
     assert_eq!(larger["cause"], "shapes");
     assert_eq!(larger["message"], "[64,512] became [128,512]");
-    assert_eq!(of(Changed::OtherType, OPERATOR)["cause"], "data type");
+    assert_eq!(of(Changed::OtherType, OPERATOR)["cause"], "data_type");
     let twice = of(Changed::CalledTwice, OPERATOR);
     assert_eq!(
         (&twice["change"], &twice["message"]),
-        (&"more calls".into(), &"4 calls a step became 5".into())
+        (&"more_calls".into(), &"4 calls a step became 5".into())
     );
     let steps = STEPS as i64;
     assert_eq!((int(&twice["count_a"]), int(&twice["count_b"])), (LAYERS * steps, (LAYERS + 1) * steps));

@@ -67,7 +67,7 @@ fn workers_of_a_data_loader() {
     assert!(loader["names_b"][0].as_str().expect("a name").contains("MultiProcessing"), "{loader}");
     assert_eq!(loader["significant"], true);
     assert!(int(&loader["contribution_ns"]) < -50_000_000, "{loader}");
-    let idle = row(&rows, "idle", "data loading");
+    let idle = row(&rows, "idle", "data_loading");
     assert!(idle["significant"] == true && int(&idle["contribution_ns"]) < -50_000_000, "{idle}");
     let devices = row(&rows, "speed", "devices");
     assert!((devices["factor"].as_f64().expect("a factor") - 1.0).abs() < 0.01, "{devices}");
@@ -106,7 +106,7 @@ fn experts_fused_and_not() {
     let kernels = rows.iter().find(|row| row["kind"] == "kernel").expect("a row");
     assert_eq!((&kernels["change"], &kernels["message"]), (&"fused".into(), &"4 kernels became 1".into()));
     assert_eq!(int(&kernels["contribution_ns"]), -360_000);
-    assert_eq!(kernels["contribution_ns"], row(&rows, "total", "device busy")["contribution_ns"]);
+    assert_eq!(kernels["contribution_ns"], row(&rows, "total", "device_busy")["contribution_ns"]);
 }
 
 /// The two traces differ in ids and flows only.
@@ -129,11 +129,11 @@ fn the_example_of_hta() {
     let notes = notes(&rows);
     assert!(notes.contains(&"of runs of 8 ranks and 2 ranks"), "{notes:?}");
     let significant = super::significant(&rows);
-    let of_device = |row: &&&Value| row["part_of"] == "device busy";
+    let of_device = |row: &&&Value| row["part_of"] == "device_busy";
     let first = significant.iter().find(of_device).expect("a row");
     assert_eq!(
         (&first["kind"], &first["name"]),
         (&"memcpy".into(), &"Memcpy DtoD (Device -> Device)".into())
     );
-    assert_eq!((&first["change"], &first["cause"]), (&"more calls".into(), &"calls".into()));
+    assert_eq!((&first["change"], &first["cause"]), (&"more_calls".into(), &"calls".into()));
 }

@@ -164,7 +164,7 @@ fn summaries_have_the_phases_and_waits_of_their_traces() {
         phases
     };
     let names: Vec<Value> = phases(&of_traces).iter().map(|phase| phase[1].clone()).collect();
-    assert_eq!(names, ["communication", "data loading", "other", "waiting for other ranks"]);
+    assert_eq!(names, ["communication", "data_loading", "other", "waiting for other ranks"]);
     assert_eq!(phases(&of_traces), phases(&of_summaries));
     super::identities::check_parts(&of_summaries, "summaries");
     let wall = |rows: &[Value]| {

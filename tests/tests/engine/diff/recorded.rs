@@ -51,9 +51,9 @@ fn recordings_of_one_program_have_no_change() {
 const CHANGES: [(&str, &str, &[&str], &[&str]); 9] = [
     ("base", "host_sleep", &["host_work"], &["new"]),
     ("base", "op_slow", &["aten::mm"], &["slower"]),
-    ("base", "op_twice", &["aten::addmm", "aten::linear"], &["more calls"]),
+    ("base", "op_twice", &["aten::addmm", "aten::linear"], &["more_calls"]),
     ("base", "loader_work", &["enumerate(DataLoader)"], &["slower"]),
-    ("base", "copies", &["aten::copy_", "aten::clone"], &["more calls"]),
+    ("base", "copies", &["aten::copy_", "aten::clone"], &["more_calls"]),
     ("base", "bf16", &["aten::mm"], &["faster"]),
     ("base", "batch2x", &["aten::mm"], &["slower"]),
     ("base_mem", "mem_retain", &["peak of CPU"], &["more"]),

@@ -63,7 +63,7 @@ fn times_add_up_to_the_totals() {
         let total = |name: &str| {
             totals.iter().find(|row| row["kind"] == "total" && row["name"] == name).expect("a total")
         };
-        for (name, a, b) in [("wall", "a_ns", "b_ns"), ("device busy", "device_a_ns", "device_b_ns")] {
+        for (name, a, b) in [("wall", "a_ns", "b_ns"), ("device_busy", "device_a_ns", "device_b_ns")] {
             let rest = [(a, "a_ns"), (b, "b_ns")]
                 .map(|(key, of)| (int(&rows[0][key]) - int(&total(name)[of])).abs());
             assert!(rest.iter().all(|&ns| ns <= 1), "{changed:?}: {name} {rest:?}");

@@ -55,7 +55,7 @@ fn the_culprit_and_its_phase_come_first() {
     let mut wrong = Vec::new();
     for seed in 0..SEEDS {
         let (injected, phase) = [
-            (Injected::DataLoading, "data loading"),
+            (Injected::DataLoading, "data_loading"),
             (Injected::Forward, "forward"),
             (Injected::Backward, "backward"),
         ][(seed % 3) as usize];

@@ -69,7 +69,7 @@ fn injected(run: &Recorded) -> BTreeMap<(i64, &'static str), Vec<i64>> {
     for one in run.truth["injected"].as_array().expect("a list").iter().filter(|one| one["recorded"] == true)
     {
         let phase = match one["where"].as_str().expect("a place") {
-            "data loading" => "data loading",
+            "data loading" => "data_loading",
             "forward" => "forward",
             "backward" => "backward",
             _ => "other",

@@ -5,8 +5,8 @@ import { DIFF_COLUMNS } from "kinetoscope/columns";
 import { copy, save } from "../../components/download";
 import { SearchBox } from "../../components/search-box";
 import { Table, type TableColumn } from "../../components/table";
-import { certainty, type Changed, isTimed } from "../../model/compare";
-import { bytes, time } from "../../model/format";
+import { certainty, isTimed, nameOf, type Changed } from "../../model/compare";
+import { bytes, label, time } from "../../model/format";
 import { search } from "../../model/search";
 import { asTabs } from "../../model/sorting";
 import { param, setParams } from "../../state/route";
@@ -31,8 +31,9 @@ function side(name: "a" | "b"): TableColumn<Changed> {
 }
 
 /** A name, which is highlighted on the timelines by a click if they have its spans. */
-function Name({ row: { kind, name } }: { row: Changed }) {
-  if (kind === "idle" || kind === "memory") return <>{name}</>;
+function Name({ row }: { row: Changed }) {
+  const { kind, name } = row;
+  if (kind === "idle" || kind === "memory") return <>{nameOf(row)}</>;
   return (
     <button type="button" class="link" data-hint={LABELS.findHint} onClick={() => find(name)}>
       {name}
@@ -61,7 +62,7 @@ const COLUMNS: TableColumn<Changed>[] = [
     kind: "text",
     about: aboutOf("change"),
     width: "92px",
-    show: (row) => <span class={`change ${row.change}`}>{row.change}</span>,
+    show: (row) => <span class={`change ${row.change}`}>{label(row.change)}</span>,
   },
   side("a"),
   side("b"),
@@ -109,7 +110,7 @@ export function Changes({ rows }: { rows: readonly Changed[] }) {
   const kinds = useMemo(() => [...new Set(rows.map(({ kind }) => kind))], [rows]);
   const found = rows.filter(
     (row) =>
-      wanted.matches(row.name) &&
+      wanted.matches(nameOf(row)) &&
       (!param("kind") || row.kind === param("kind")) &&
       (!only || certainty(row.significant) === only),
   );

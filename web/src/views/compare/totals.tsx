@@ -3,7 +3,7 @@
 import type { DiffRow } from "kinetoscope/remote";
 import { Card } from "../../components/parts";
 import { certainty, phasesOf, totalsOf, type Phase, type Total } from "../../model/compare";
-import { exact, time } from "../../model/format";
+import { exact, label, time } from "../../model/format";
 import { TEMPLATES, TEXTS } from "../../strings";
 import { signedTime } from "./change";
 
@@ -44,7 +44,7 @@ export function Totals({ rows }: { rows: readonly DiffRow[] }) {
         <One key={row.name} row={row} label={LABELS.totals[row.name as keyof typeof LABELS.totals]} />
       ))}
       {phasesOf(rows).map((row) => (
-        <One key={row.name} row={row} label={TEMPLATES.phase(row.name)} />
+        <One key={row.name} row={row} label={TEMPLATES.phase(label(row.name))} />
       ))}
     </div>
   );

@@ -2,7 +2,7 @@
 
 import type { DiffRow } from "kinetoscope/remote";
 import { rangeOf, waterfall, type Bar, type Total } from "../../model/compare";
-import { time } from "../../model/format";
+import { label, time } from "../../model/format";
 import { TEMPLATES } from "../../strings";
 import { signedTime } from "./change";
 
@@ -33,7 +33,7 @@ export function Waterfall({ rows, total }: { rows: readonly DiffRow[]; total: To
   const bars = waterfall(rows, total, MOST, TEMPLATES.otherRows);
   const range = rangeOf(bars);
   return (
-    <div class="fall" role="list" aria-label={TEMPLATES.waterfallOf(total.name)}>
+    <div class="fall" role="list" aria-label={TEMPLATES.waterfallOf(label(total.name))}>
       {bars.map((bar, at) => (
         <Line key={at} bar={bar} range={range} />
       ))}

@@ -3,7 +3,7 @@
 import type { RanksRow } from "kinetoscope/remote";
 import { RankLink } from "../../components/rank-link";
 import { Panel } from "../../components/parts";
-import { bytes, count, exact, time } from "../../model/format";
+import { bytes, count, exact, label, time } from "../../model/format";
 import { groupKey, ofKind, shortRanges, type SlowLink, type SlowNode, type Straggler } from "../../model/run";
 import { TEMPLATES, TEXTS } from "../../strings";
 
@@ -33,7 +33,7 @@ function LateRank({ row, trace }: { row: Straggler; trace: string | undefined })
       <Cost ns={row.cost_ns} />
       <div>
         <p class="finding-message">
-          <RankLink rank={row.rank} trace={trace} /> <b class="phase">{row.phase}</b>{" "}
+          <RankLink rank={row.rank} trace={trace} /> <b class="phase">{label(row.phase)}</b>{" "}
           <span class="quiet">{when(row, row.host ?? "")}</span>
         </p>
         {row.message ? <p class="advice">{row.message}</p> : null}
@@ -47,8 +47,8 @@ function Node({ row }: { row: SlowNode }) {
     <li data-slow-node={row.host} data-phase={row.phase}>
       <Cost ns={row.cost_ns} />
       <p class="finding-message">
-        {TEMPLATES.slowNode(row.host, shortRanges((row.ranks ?? []) as number[]))} <b class="phase">{row.phase}</b>{" "}
-        <span class="quiet">{when(row, "")}</span>
+        {TEMPLATES.slowNode(row.host, shortRanges((row.ranks ?? []) as number[]))}{" "}
+        <b class="phase">{label(row.phase)}</b> <span class="quiet">{when(row, "")}</span>
       </p>
     </li>
   );

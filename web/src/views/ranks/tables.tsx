@@ -4,6 +4,7 @@ import { columnsOfKind } from "../../components/answer-table";
 import { Panel } from "../../components/parts";
 import { RankLink } from "../../components/rank-link";
 import { Table } from "../../components/table";
+import { label } from "../../model/format";
 import { shortRanges, type GroupRow, type OfKind, type RankRow } from "../../model/run";
 import { TEXTS } from "../../strings";
 
@@ -132,7 +133,7 @@ export function Fitness({ rows }: { rows: readonly OfKind<"fitness">[] }) {
         rows={rows}
         keyOf={(row) => `${row.question} ${row.verdict} ${row.message}`}
         columns={columnsOfKind<OfKind<"fitness">>("ranks", ["question", "verdict", "ranks", "message"], {
-          question: { title: LABELS.question, width: "110px" },
+          question: { title: LABELS.question, width: "110px", show: (row) => label(row.question) },
           verdict: { title: LABELS.verdict, width: "76px" },
           ranks: { ...ranksColumn, width: "minmax(76px, 160px)" },
           message: { title: LABELS.because, width: "minmax(160px, 3fr)" },

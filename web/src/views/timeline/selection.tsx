@@ -4,7 +4,7 @@ import { columnsOf } from "../../components/answer-table";
 import { Save } from "../../components/save";
 import { Await, ToSamples } from "../../components/parts";
 import { Table } from "../../components/table";
-import { count, time } from "../../model/format";
+import { count, label, time } from "../../model/format";
 import { rowsOf } from "../../state/ask";
 import { setParams } from "../../state/route";
 import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
@@ -25,7 +25,7 @@ const COLUMNS = columnsOf(
         </button>
       ),
     },
-    category: { width: "120px" },
+    category: { width: "120px", show: (row) => (row.category === null ? "–" : label(row.category)) },
     total_ns: { bar: true },
     count: { width: "78px" },
   },

@@ -3,7 +3,6 @@
 use crate::analysis::device::names::{is_data_loading, is_sync_name};
 use crate::base::words::words;
 use crate::trace::table::category::Category;
-use alloc::string::String;
 
 words! {
     "Cause"
@@ -46,13 +45,6 @@ words! {
         NotRecorded = "not_recorded",
         /// The trace shows nothing.
         Unknown = "unknown",
-    }
-}
-
-impl Cause {
-    /// Returns the cause as text for a person.
-    pub fn label(self) -> String {
-        self.as_str().replace('_', " ")
     }
 }
 

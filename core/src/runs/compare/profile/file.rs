@@ -17,17 +17,12 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 /// The first bytes.
-pub const MAGIC: &[u8; 4] = b"KPRF";
+pub(crate) const MAGIC: &[u8; 4] = b"KPRF";
 
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 /// The longest time that is distinguished, in ns: about 39 hours.
 const LONGEST: i64 = 1 << 47;
-
-/// Whether bytes begin like a profile.
-pub fn is_profile(head: &[u8]) -> bool {
-    head.starts_with(MAGIC)
-}
 
 impl Profile {
     /// Returns the profile as bytes.

@@ -107,7 +107,7 @@ fn sums(summary: &Summary) -> Vec<Sum> {
         );
         add(RowKind::Memcpy, "(exposed copies)", busy, 0, of_devices(|one| one.exposed_copy_ns));
         for &(cause, ns) in &summary.idle {
-            add(RowKind::Idle, &cause.label(), Some(Part::DeviceIdle), 0, ns);
+            add(RowKind::Idle, cause.as_str(), Some(Part::DeviceIdle), 0, ns);
         }
     }
     for (kind, named) in [(RowKind::Operator, &summary.operators), (RowKind::Kernel, &summary.kernels)] {

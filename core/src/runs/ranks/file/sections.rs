@@ -201,7 +201,8 @@ fn read_device(r: &mut Reader<'_>) -> Option<DeviceSum> {
 
 fn fitness((question, verdict, because): (String, String, String)) -> Option<Fitness> {
     Some(Fitness {
-        question: Question::from_word(&question)?,
+        // Entries of version 1 have blanks in words, also after they were merged.
+        question: Question::from_word(&question.replace(' ', "_"))?,
         verdict: Verdict::from_word(&verdict)?,
         because,
     })
