@@ -45,7 +45,6 @@ use self::noise::{Factors, judge};
 use self::profile::Profile;
 use self::query::DiffOptions;
 use self::tree::CallTree;
-use self::verdict::Factor;
 use crate::base::error::Error;
 use crate::base::order::{descending, of_float, sort_by_key};
 use crate::base::page::Page;
@@ -109,11 +108,11 @@ impl Comparer {
         let tree = CallTree::new(core::mem::take(&mut measures.tree), groups, units);
         notes.extend(notes::about_noise(&lines, &factors));
         notes.extend(hardware::notes(&measures));
-        let speeds = ["host", "devices"].into_iter().zip(&factors);
-        let speeds =
-            speeds.filter_map(|(name, factor)| Some((name, factor.as_ref().filter(|f| f.log != 0.0)?)));
-        let clocks = |name, factor: &Factor| hardware::clocks(&measures, name, factor);
-        lines.extend(speeds.map(|(name, factor)| Line::of_factor(name, factor, clocks(name, factor))));
+        let speeds = [("host", true), ("devices", false)].into_iter().zip(&factors);
+        lines.extend(speeds.filter_map(|((name, is_host), factor)| {
+            let factor = factor.as_ref().filter(|factor| factor.log != 0.0)?;
+            Some(Line::of_factor(name, factor, hardware::clocks(&measures, is_host, factor)))
+        }));
         let largest = |lines: &mut dyn Iterator<Item = &Line>| {
             lines.flat_map(|line| line.values).max().map_or(1, |value| value.max(1))
         };

@@ -10,7 +10,7 @@ use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::intervals::Interval;
-use crate::base::words::{Word, words};
+use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use crate::trace::table::tracks::TrackId;
@@ -84,7 +84,23 @@ impl PathPart {
     }
 
     fn of_cause(cause: Cause) -> PathPart {
-        PathPart::from_word(cause.as_str()).unwrap_or(PathPart::Unknown)
+        match cause {
+            Cause::DataLoading => PathPart::DataLoading,
+            Cause::HostToDeviceCopy => PathPart::HostToDeviceCopy,
+            Cause::Synchronization => PathPart::Synchronization,
+            Cause::Allocation => PathPart::Allocation,
+            Cause::Compilation => PathPart::Compilation,
+            Cause::GarbageCollection => PathPart::GarbageCollection,
+            Cause::Lock => PathPart::Lock,
+            Cause::Launch => PathPart::Launch,
+            Cause::Operator => PathPart::Operator,
+            Cause::Optimizer => PathPart::Optimizer,
+            Cause::Autograd => PathPart::Autograd,
+            Cause::UserCode => PathPart::UserCode,
+            Cause::ProfilerOverhead => PathPart::ProfilerOverhead,
+            // The first three are causes of devices: their time on the path is `LaunchDelay`, `KernelGap` or `StreamWait`.
+            Cause::Queued | Cause::OtherStream | Cause::NotRecorded | Cause::Unknown => PathPart::Unknown,
+        }
     }
 
     fn of_delay(why: Why) -> PathPart {

@@ -50,15 +50,15 @@ pub(super) fn notes(measures: &Measures) -> Vec<String> {
     readings(measures).filter(|one| one.log().abs() >= SMALLEST).map(|one| one.text()).collect()
 }
 
-/// Returns the clocks whose change explains a common factor.
-pub(super) fn clocks(measures: &Measures, what: &str, factor: &Factor) -> Option<String> {
+/// Returns the clocks whose change explains the common factor of the host, or else of the devices.
+pub(super) fn clocks(measures: &Measures, is_host: bool, factor: &Factor) -> Option<String> {
     if factor.log.abs() < SMALLEST {
         return None;
     }
     let explains = |one: &Reading<'_>| {
         let log = -one.log();
         is_clock(one.name)
-            && one.is_of_host() == (what == "host")
+            && one.is_of_host() == is_host
             && log * factor.log > 0.0
             && log.abs() >= factor.log.abs() * EXPLAINS
     };
