@@ -17,6 +17,7 @@ pub mod segments;
 pub mod tables_ts;
 pub mod torch;
 pub mod typescript;
+pub mod words_ts;
 
 // Compiles and runs the code of the README and of the book.
 #[cfg(doctest)]

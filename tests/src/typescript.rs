@@ -120,7 +120,7 @@ pub fn columns_ts() -> String {
     out.push_str("];\n\n/** The columns of an outline, in their order. */\n");
     out.push_str("export const OUTLINE_COLUMNS: readonly Column<KeyOf<OutlineRow>>[] = [\n");
     columns(&mut out, "  ", outline::COLUMNS);
-    out.push_str("];\n\nexport * from \"./tables.js\";\n");
+    out.push_str("];\n\nexport * from \"./tables.js\";\nexport * from \"./words.js\";\n");
     out
 }
 

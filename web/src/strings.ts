@@ -1,7 +1,5 @@
-// Every English text of the page, except those of the engine: findings, diagnostics and the descriptions of columns.
+// Every English text of the page, except those of the engine: findings, diagnostics, and the descriptions of columns and words.
 // One file, so that a text is found and changed in one place.
-
-import type { Cause } from "kinetoscope/remote";
 
 /** The views, in the order of the navigation. */
 export const VIEW_TEXTS = {
@@ -23,27 +21,6 @@ export const VIEW_TEXTS = {
   trend: { title: "Trend", question: "Which metrics changed for good, and in which run?", key: "h" },
   sql: { title: "SQL", question: "What else does the trace know?", key: "l" },
 } satisfies Record<string, { title: string; question: string; key: string }>;
-
-/** Why a device was idle: the label and what the trace shows. */
-export const IDLE_CAUSES: Record<Cause, { label: string; about: string }> = {
-  data_loading: { label: "data loading", about: "the program waited for its data loader" },
-  host_to_device_copy: { label: "copy to device", about: "the CPU was in a call that copies to a device" },
-  synchronization: { label: "synchronization", about: "the CPU waited for a device" },
-  allocation: { label: "allocation", about: "the CPU allocated or freed memory of a device, or pinned memory" },
-  compilation: { label: "compilation", about: "code was compiled, or modules were loaded" },
-  garbage_collection: { label: "garbage collection", about: "Python collected garbage" },
-  lock: { label: "lock", about: "a thread waited for a lock" },
-  launch: { label: "launch", about: "the CPU was in a call that launches work" },
-  operator: { label: "operator", about: "the CPU was in an operator" },
-  optimizer: { label: "optimizer", about: "the CPU was in an optimizer" },
-  autograd: { label: "autograd", about: "the CPU was in autograd, outside of operators" },
-  user_code: { label: "user code", about: "the CPU was in other code of the program" },
-  other_stream: { label: "other stream", about: "the work was launched, and other streams were busy" },
-  queued: { label: "queued", about: "the work was launched, but had not begun" },
-  profiler_overhead: { label: "profiler", about: "the profiler itself worked" },
-  not_recorded: { label: "not recorded", about: "the program had paused the recording of the device" },
-  unknown: { label: "unknown", about: "the trace has no launch of the next work" },
-};
 
 /** How to record the data that a view needs and a trace lacks. */
 export const MISSING = {

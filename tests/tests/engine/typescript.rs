@@ -13,13 +13,19 @@ use kinetoscope_tests::files;
 use kinetoscope_tests::runs::{Injected, Plan, generate};
 use kinetoscope_tests::tables_ts::tables_ts;
 use kinetoscope_tests::typescript::{columns_ts, queries_ts};
+use kinetoscope_tests::words_ts::words_ts;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 #[test]
 fn committed_types_match_the_engine() {
-    let texts = [("queries.ts", queries_ts()), ("columns.ts", columns_ts()), ("tables.ts", tables_ts())];
+    let texts = [
+        ("queries.ts", queries_ts()),
+        ("columns.ts", columns_ts()),
+        ("tables.ts", tables_ts()),
+        ("words.ts", words_ts()),
+    ];
     for (name, text) in texts {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wasm/js/src/generated").join(name);
         if std::env::var_os("BLESS").is_some() {

@@ -1,5 +1,6 @@
 // Which questions a trace can answer, and why not the others.
 
+import { QUESTIONS } from "kinetoscope/columns";
 import type { Fitness, FitnessVerdict } from "kinetoscope/remote";
 import { TEXTS } from "../strings";
 
@@ -19,14 +20,16 @@ export function FitnessLine({ fitness }: { fitness: readonly Fitness[] }) {
         {LABELS.title}
         {fitness.map((one) => (
           <span key={one.question} class={`verdict ${one.verdict}`} title={MARKS[one.verdict].label}>
-            <span aria-label={MARKS[one.verdict].label}>{MARKS[one.verdict].mark}</span> {one.question}
+            <span aria-label={MARKS[one.verdict].label}>{MARKS[one.verdict].mark}</span> {QUESTIONS[one.question].label}
           </span>
         ))}
       </summary>
       <dl>
         {reserved.map((one) => (
           <div key={one.question}>
-            <dt class={`verdict ${one.verdict}`}>{one.question}</dt>
+            <dt class={`verdict ${one.verdict}`} title={QUESTIONS[one.question].about}>
+              {QUESTIONS[one.question].label}
+            </dt>
             {one.reasons.map((reason) => (
               <dd key={reason.code + reason.message}>{reason.message}</dd>
             ))}

@@ -1,7 +1,8 @@
 // Breaks down the window of a device.
 
 import type { Cause, DeviceTime, PathPart, WorkClass } from "kinetoscope/remote";
-import { HINTS, IDLE_CAUSES, TEMPLATES, TEXTS } from "../strings";
+import { IDLE_CAUSES } from "kinetoscope/columns";
+import { HINTS, TEMPLATES, TEXTS } from "../strings";
 import { time } from "./format";
 
 const LABELS = TEXTS.modelDevice;
@@ -50,7 +51,7 @@ export function idleParts(device: DeviceTime): TimePart[] {
     label: IDLE_CAUSES[cause].label,
     value: time_ns,
     color: CAUSE_COLORS[cause],
-    about: `Idle: ${IDLE_CAUSES[cause].about}.`,
+    about: IDLE_CAUSES[cause].about,
     text: time(time_ns),
   }));
 }

@@ -608,3 +608,4 @@ export const OUTLINE_COLUMNS: readonly Column<KeyOf<OutlineRow>>[] = [
 ];
 
 export * from "./tables.js";
+export * from "./words.js";

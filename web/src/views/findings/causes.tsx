@@ -1,12 +1,13 @@
 // Why devices were idle, and what the end of the trace depended on.
 
+import { IDLE_CAUSES, PATH_PARTS } from "kinetoscope/columns";
 import type { CriticalPathRow, IdleRow } from "kinetoscope/remote";
 import { Await, Panel, To } from "../../components/parts";
 import { Save } from "../../components/save";
 import { CAUSE_COLORS, PART_COLORS } from "../../model/device";
 import { rowsOf } from "../../state/ask";
 import type { OpenTrace } from "../../state/session";
-import { IDLE_CAUSES, TEMPLATES, TEXTS } from "../../strings";
+import { TEMPLATES, TEXTS } from "../../strings";
 import { Groups, periods, type Group } from "./behind";
 
 const LABELS = TEXTS.findings;
@@ -14,16 +15,15 @@ const LABELS = TEXTS.findings;
 const ofCause = (row: IdleRow): Group => ({
   ...row,
   key: row.cause,
-  label: IDLE_CAUSES[row.cause].label,
-  about: IDLE_CAUSES[row.cause].about,
+  ...IDLE_CAUSES[row.cause],
   color: CAUSE_COLORS[row.cause],
 });
 
 const ofPart = (row: CriticalPathRow): Group => ({
   ...row,
   key: row.part,
-  label: row.part.replaceAll("_", " "),
-  about: periods(row.count),
+  label: PATH_PARTS[row.part].label,
+  about: `${PATH_PARTS[row.part].about} ${periods(row.count)}`,
   color: PART_COLORS[row.part] ?? "c-host-late",
 });
 

@@ -1,12 +1,13 @@
 // What changes would save: sliders and switches, and the wall time of a replay with them.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { DeviceTime, SummaryRow, WhatIfOptions, WorkClass } from "kinetoscope/remote";
+import { IDLE_CAUSES } from "kinetoscope/columns";
+import type { Cause, DeviceTime, SummaryRow, WhatIfOptions, WorkClass } from "kinetoscope/remote";
 import { Await, Panel } from "../../components/parts";
 import { exact, share, time } from "../../model/format";
 import { ask } from "../../state/ask";
 import type { OpenTrace } from "../../state/session";
-import { IDLE_CAUSES, TEMPLATES, TEXTS } from "../../strings";
+import { TEMPLATES, TEXTS } from "../../strings";
 
 const LABELS = TEXTS.whatIf;
 
@@ -14,7 +15,7 @@ const LABELS = TEXTS.whatIf;
 const PAUSE = 150;
 
 /** The causes that no change of the program removes. */
-const FIXED = ["queued", "other_stream", "not_recorded", "unknown", "profiler_overhead"];
+const FIXED: readonly Cause[] = ["queued", "other_stream", "not_recorded", "unknown", "profiler_overhead"];
 
 interface Chosen {
   faster: Partial<Record<WorkClass, number>>;

@@ -1,6 +1,7 @@
 // Overview: key numbers, findings and data quality.
 
 import { useState } from "preact/hooks";
+import { IDLE_CAUSES } from "kinetoscope/columns";
 import type { DeviceTime, SummaryRow } from "kinetoscope/remote";
 import { Bar, Await, Card, Head, Panel, To } from "../../components/parts";
 import { copy } from "../../components/download";
@@ -16,7 +17,7 @@ import { rowsOf, valueOf } from "../../state/ask";
 import { go } from "../../state/route";
 import { relation, type OpenTrace } from "../../state/session";
 import { IdleOf } from "../findings/causes";
-import { HINTS, IDLE_CAUSES, TEMPLATES, TEXTS } from "../../strings";
+import { HINTS, TEMPLATES, TEXTS } from "../../strings";
 import { Totals } from "../totals";
 import { DataQuality } from "./data-quality";
 import { Tops } from "./tops";
