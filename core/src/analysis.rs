@@ -14,7 +14,7 @@
 //! | [`timeline`] | spans by track and time |
 //! | [`overview`] | summary, findings and data quality |
 
-pub mod children;
+pub(crate) mod children;
 pub mod device;
 pub(crate) mod flops;
 pub(crate) mod intervals;

@@ -3,8 +3,8 @@
 pub(crate) mod dialect;
 pub mod execution;
 pub mod kernel_rules;
-pub mod link;
-pub mod pair;
+pub(crate) mod link;
+pub(crate) mod pair;
 pub mod read;
 pub mod records;
 pub(crate) mod samples;

@@ -11,13 +11,13 @@ mod device;
 mod graph;
 mod host;
 mod path;
-pub mod path_rows;
+pub(crate) mod path_rows;
 mod streams;
 mod threads;
 mod typical;
 mod waits;
 mod what_if;
-pub mod what_if_rows;
+pub(crate) mod what_if_rows;
 
 pub use changes::{Changes, Faster};
 pub use graph::{Edge, Graph, Kind, Node, NodeId, Point, Why};

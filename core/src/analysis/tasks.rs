@@ -4,7 +4,7 @@
 //! track and at the time of each event of the flow, the poll is the innermost span with the event's name.
 
 pub mod task_rows;
-pub mod waits;
+pub(crate) mod waits;
 
 use super::intervals::{Interval, Intervals};
 use crate::base::index::{Index, Keyed};

@@ -2,13 +2,13 @@
 
 pub(crate) mod average_rows;
 pub mod averages;
-pub mod clock;
-pub mod coverage;
+pub(crate) mod clock;
+pub(crate) mod coverage;
 pub mod device_type;
 pub mod dynamo;
 pub mod evaluation;
 mod event_details;
-pub mod event_ids;
+pub(crate) mod event_ids;
 pub mod event_rows;
 pub mod event_tree;
 pub mod event_tree_rows;
@@ -20,7 +20,7 @@ pub(crate) mod main_thread;
 pub(crate) mod node_rows;
 mod open_ranges;
 pub mod ops;
-pub mod overloads;
+pub(crate) mod overloads;
 pub mod patterns;
 pub mod profile;
 pub mod profile_metrics;

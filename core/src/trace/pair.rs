@@ -10,7 +10,7 @@ mod records;
 mod tracks;
 
 pub(crate) use ids::whole;
-pub use pairs::Pairs;
+pub(crate) use pairs::Pairs;
 
 use self::asyncs::pair_asyncs;
 use self::flows::pair_flows;

@@ -20,7 +20,7 @@ words! {
     "BreakdownBy"
     /// What the rows of `breakdown` are about.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub enum BreakdownBy {
+    pub(crate) enum BreakdownBy {
         /// Devices.
         #[default]
         Device = "device",
@@ -32,7 +32,7 @@ words! {
 /// What a device did in a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Breakdown {
+pub(crate) struct Breakdown {
     /// The device: its ordinal, or the `pid` of its row.
     pub device: String,
     /// The profiler step; `None` for the window of the device.
@@ -47,19 +47,19 @@ pub struct Breakdown {
 
 impl Breakdown {
     /// Returns the time during which nothing ran, in ns.
-    pub fn idle_ns(&self) -> i64 {
+    pub(crate) fn idle_ns(&self) -> i64 {
         self.time.1 - self.time.0 - self.parts_ns.iter().sum::<i64>()
     }
 
     /// Returns the share of the communication during which compute ran; `None` without communication.
-    pub fn overlap(&self) -> Option<f64> {
+    pub(crate) fn overlap(&self) -> Option<f64> {
         let (all, exposed) = (self.class_ns[Class::Communication as usize], self.parts_ns[1]);
         (all > 0).then(|| 1.0 - exposed as f64 / all as f64)
     }
 }
 
 /// Returns the breakdown of every device, or of every device in each step.
-pub fn breakdown(trace: &Trace, by: BreakdownBy) -> Vec<Breakdown> {
+pub(crate) fn breakdown(trace: &Trace, by: BreakdownBy) -> Vec<Breakdown> {
     let table = &trace.table;
     let steps = StepFinder::new(table);
     let of = |(device, (_, activities)): (DeviceTime, (String, Vec<Row>))| -> Vec<Breakdown> {
@@ -83,14 +83,14 @@ pub fn breakdown(trace: &Trace, by: BreakdownBy) -> Vec<Breakdown> {
 
 options! {
     /// Options of `breakdown`.
-    pub struct BreakdownOptions {
+    pub(crate) struct BreakdownOptions {
         /// What the rows are about.
         pub by: BreakdownBy = Opt::word::<BreakdownBy>("by", "WHAT", "Rows of each `device`, or of each `step`"),
     }
 }
 
 /// The query `breakdown`.
-pub const BREAKDOWN: Query = Query::new(
+pub(crate) const BREAKDOWN: Query = Query::new(
     "breakdown",
     "Time of devices: compute, exposed communication and copies, idle",
     COLUMNS,
@@ -132,7 +132,7 @@ columns! {
 }
 
 /// Returns the breakdown as rows.
-pub fn breakdown_rows(trace: &Trace, options: &BreakdownOptions) -> Rows {
+pub(crate) fn breakdown_rows(trace: &Trace, options: &BreakdownOptions) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     breakdown(trace, options.by).iter().for_each(|one| rows.push(row(trace, one)));
     rows

@@ -10,7 +10,7 @@ use crate::trace::table::merged::{device_name, own_id};
 
 options! {
     /// Options of `launches`.
-    pub struct LaunchesOptions {
+    pub(crate) struct LaunchesOptions {
         /// What the rows are about.
         pub by: LaunchesBy =
             Opt::word::<LaunchesBy>("by", "WHAT", "Rows of each `stream`, `call`, `kernel`, or `launch`"),
@@ -20,7 +20,7 @@ options! {
 }
 
 /// The query `launches`.
-pub const LAUNCHES: Query = Query::new(
+pub(crate) const LAUNCHES: Query = Query::new(
     "launches",
     "Launches: delay, calls, short kernels, launch queues and bandwidth",
     COLUMNS,
@@ -76,7 +76,7 @@ columns! {
 }
 
 /// Returns launches in groups, those with the largest sum of delays first.
-pub fn launch_rows(trace: &Trace, options: &LaunchesOptions) -> Rows {
+pub(crate) fn launch_rows(trace: &Trace, options: &LaunchesOptions) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for group in grouped(trace, options.by).into_iter().take(options.row_limit.unwrap_or(usize::MAX)) {
         if let Some(latest) = group.latest() {

@@ -1,7 +1,7 @@
 //! Launches: calls of the runtime or the driver with the device work that they started.
 
 pub(crate) mod bandwidth;
-pub mod queue;
+pub(crate) mod queue;
 
 use self::queue::Queue;
 use super::kernel_keys::{KernelsBy, Keys, activity_name};

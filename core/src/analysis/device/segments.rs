@@ -34,7 +34,7 @@ impl DeviceSegments {
 }
 
 /// Returns the segments of each device, in order of first occurrence; none for other traces.
-pub fn device_segments(trace: &Trace) -> Vec<DeviceSegments> {
+pub(crate) fn device_segments(trace: &Trace) -> Vec<DeviceSegments> {
     let table = &trace.table;
     let Some(segment) = table.names.find(SEGMENT) else { return Vec::new() };
     let block = table.names.find(BLOCK);

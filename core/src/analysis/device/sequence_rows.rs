@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// Options of `sequences`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SequencesOptions {
+pub(crate) struct SequencesOptions {
     /// Which sequences are searched.
     pub search: Search,
     /// The maximum number of rows; `None` for all.
@@ -47,7 +47,7 @@ impl TypedOptions for SequencesOptions {
 }
 
 /// The query `sequences`.
-pub const SEQUENCES: Query = Query::new(
+pub(crate) const SEQUENCES: Query = Query::new(
     "sequences",
     "Sequences of kernels that repeat, and what one launch saves",
     COLUMNS,
@@ -63,7 +63,7 @@ pub const SEQUENCES: Query = Query::new(
 ///
 /// # Errors
 /// Returns [`Error::BadOption`] if the lengths or the count are out of range.
-pub fn sequences(trace: &Trace, options: &SequencesOptions) -> Result<Rows, Error> {
+pub(crate) fn sequences(trace: &Trace, options: &SequencesOptions) -> Result<Rows, Error> {
     Ok(sequence_rows(trace, &options.search)?.first(options.row_limit))
 }
 

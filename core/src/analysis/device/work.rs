@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 
 options! {
     /// Options of `flops`.
-    pub struct FlopsOptions {
+    pub(crate) struct FlopsOptions {
         /// Peak figures of devices, which override the built-in ones: lines of name,fp64,fp32,tf32,half,int8,memory.
         pub peaks: Option<String> = Opt::new(
             "peaks",
@@ -40,7 +40,7 @@ options! {
 }
 
 /// The query `flops`.
-pub const FLOPS: Query =
+pub(crate) const FLOPS: Query =
     Query::new("flops", "FLOPs, FLOP/s and roofline by operator", COLUMNS, |trace, request| {
         Ok(flops(trace, &request.typed())?.into())
     })
@@ -54,7 +54,7 @@ pub const FLOPS: Query =
 ///
 /// # Errors
 /// Returns [`Error::BadOption`] if a line of the peak figures is malformed.
-pub fn flops(trace: &Trace, options: &FlopsOptions) -> Result<Rows, Error> {
+pub(crate) fn flops(trace: &Trace, options: &FlopsOptions) -> Result<Rows, Error> {
     let devices = trace.table.metadata.device_names();
     // Traces with different devices are rare: the peak figures of the first device apply to all.
     let name = devices.first().map_or("", |(_, name)| name);

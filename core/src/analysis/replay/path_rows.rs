@@ -19,7 +19,7 @@ use serde_json::Value;
 
 options! {
     /// Options of `critical-path`.
-    pub struct CriticalPathOptions {
+    pub(crate) struct CriticalPathOptions {
         /// The number of the profiler step; `None` for the complete trace, or the range of time.
         pub step: Option<i64> = STEP,
         /// Start and end in ns after the start of the recording.
@@ -32,7 +32,7 @@ options! {
 }
 
 /// The query `critical-path`.
-pub const CRITICAL_PATH: Query = Query::new(
+pub(crate) const CRITICAL_PATH: Query = Query::new(
     "critical-path",
     "Critical path: what the end of the trace or a step depended on",
     COLUMNS,
@@ -48,7 +48,7 @@ pub const CRITICAL_PATH: Query = Query::new(
 ///
 /// # Errors
 /// Returns [`Error::BadOption`] if the trace has no such step, or if a range of time is given as well.
-pub fn critical_path(trace: &Trace, options: &CriticalPathOptions) -> Result<Rows, Error> {
+pub(crate) fn critical_path(trace: &Trace, options: &CriticalPathOptions) -> Result<Rows, Error> {
     let window = window(trace, options.step, options.time)?;
     let rows = if options.periods { period_rows } else { path_rows };
     Ok(rows(trace, window).first(options.row_limit))

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 /// A time between two polls of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Wait {
+pub(crate) struct Wait {
     /// The index of the task.
     pub task: usize,
     /// The time, in ns after the table's base.
@@ -28,7 +28,7 @@ pub struct Wait {
 type Inner = (usize, Position);
 
 /// Returns the waits of all tasks, task by task, in the order of time.
-pub fn waits(tasks: &Tasks<'_>) -> Vec<Wait> {
+pub(crate) fn waits(tasks: &Tasks<'_>) -> Vec<Wait> {
     let (inner, spawned) = (inner_polls(tasks), spawned(tasks));
     let mut waits = Vec::new();
     for (task, own) in tasks.all.iter().enumerate() {

@@ -25,7 +25,7 @@ use alloc::vec;
 use serde_json::Value;
 
 /// The query `coverage`.
-pub const COVERAGE: Query = Query::new(
+pub(crate) const COVERAGE: Query = Query::new(
     "coverage",
     "What torch.compile captured, and the operators outside of graphs",
     COLUMNS,
@@ -47,7 +47,7 @@ fn answer(trace: &Trace, request: Request<'_>) -> Answer {
 
 columns! {
     /// The columns of the answer.
-    pub const COLUMNS:
+    pub(crate) const COLUMNS:
         fn row(kind: CoverageKind, name: &str, metrics: ProfileMetrics, percent: Percent, stack: &[String]) {
         let is_dynamo = matches!(kind, CoverageKind::DynamoCaptured | CoverageKind::DynamoTotal);
     } [
@@ -78,7 +78,7 @@ words! {
     "CoverageKind"
     /// The kind of a row.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum CoverageKind {
+    pub(crate) enum CoverageKind {
         /// The sum of the compiled graphs.
         Captured = "captured",
         /// The sum of all operators.
@@ -97,7 +97,7 @@ words! {
 /// The operators of one name outside of every graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Missed {
+pub(crate) struct Missed {
     /// The sums over all of them.
     pub metrics: ProfileMetrics,
     /// The first one.
@@ -107,7 +107,7 @@ pub struct Missed {
 /// The captured and the missed operators.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Coverage {
+pub(crate) struct Coverage {
     /// The sums inside of compiled graphs.
     pub captured: ProfileMetrics,
     /// The sums of all operators.
@@ -131,7 +131,7 @@ struct Thread {
 }
 
 /// Computes the coverage of a trace.
-pub fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
+pub(crate) fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
     let device_totals = events.device_totals_ns();
     let begun = Thread { last_end: i64::MIN, region: None };
     let mut threads = vec![begun; table.tracks.all().len()];

@@ -7,14 +7,14 @@ use crate::trace::table::metadata::Source;
 
 /// How the names of a trace are split.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Overloads {
+pub(crate) struct Overloads {
     were_recorded: bool,
 }
 
 impl Overloads {
     /// Finds out whether a trace has overload names. It has no flag for them, but without them no `aten::` operator has
     /// a dot.
-    pub fn of(table: &Table) -> Overloads {
+    pub(crate) fn of(table: &Table) -> Overloads {
         let split = table.names.that(|name| name.starts_with("aten::") && split(name).is_some());
         let is_split = |row| split.has(table.name_id(row)) && table.category(row) == Category::CpuOp;
         let is_trace = table.metadata.source == Source::Chrome;
@@ -22,12 +22,12 @@ impl Overloads {
     }
 
     /// Whether the names of operators are split.
-    pub fn are_split(self) -> bool {
+    pub(crate) fn are_split(self) -> bool {
         self.were_recorded
     }
 
     /// Returns the name and the overload name of an operator that has one.
-    pub fn split(self, table: &Table, row: Row) -> Option<(&str, &str)> {
+    pub(crate) fn split(self, table: &Table, row: Row) -> Option<(&str, &str)> {
         let is_op = self.were_recorded && table.category(row) == Category::CpuOp;
         if is_op { split(table.name(row)) } else { None }
     }
@@ -39,7 +39,7 @@ impl Overloads {
     }
 
     /// Returns the name without the overload name.
-    pub fn name(self, table: &Table, row: Row) -> &str {
+    pub(crate) fn name(self, table: &Table, row: Row) -> &str {
         self.split(table, row).map_or_else(|| table.name(row), |(name, _)| name)
     }
 }

@@ -8,7 +8,7 @@
 
 mod device;
 mod facts;
-pub mod file;
+pub(crate) mod file;
 mod host;
 mod overlaps;
 mod places;

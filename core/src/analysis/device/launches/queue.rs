@@ -6,7 +6,7 @@ use crate::trace::table::events::Table;
 use alloc::vec::Vec;
 
 /// With this many launches waiting, the next call waits until work starts: the limit of CUDA's queue.
-pub const LIMIT: i64 = 1024;
+pub(crate) const LIMIT: i64 = 1024;
 
 /// The length of a launch queue over time.
 #[derive(Clone, Debug, Default, PartialEq)]
