@@ -8,8 +8,6 @@ use kinetoscope::Profiler;
 use kinetoscope::RecordError;
 use kinetoscope::async_scope;
 use kinetoscope::tracing_layer::layer;
-use kinetoscope_core::analysis::query::group_by::GroupBy;
-use kinetoscope_core::analysis::torch::table_options::TableOptions;
 use std::time::{Duration, Instant};
 use tracing::{info, instrument};
 use tracing_subscriber::layer::SubscriberExt;
@@ -44,7 +42,7 @@ fn main() -> Result<(), RecordError> {
     });
     drop(runtime);
     let Some(recording) = guard.finish()? else { return Ok(()) };
-    println!("{}", recording.table(GroupBy::default(), &TableOptions::default())?);
+    println!("{}", recording.table()?);
     println!(
         "{} requests were recorded as asynchronous spans. Each waited for 5 ms, which no span of a thread contains.",
         recording.trace()?.pairs.asyncs.len()

@@ -8,8 +8,6 @@ use cudarc::nvrtc;
 use kinetoscope::device::probe;
 use kinetoscope::{Activity, Profiler};
 use kinetoscope::{scope, user_scope};
-use kinetoscope_core::analysis::query::group_by::GroupBy;
-use kinetoscope_core::analysis::torch::table_options::TableOptions;
 use std::error::Error;
 
 const SOURCE: &str = r#"
@@ -35,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let activities = [Activity::Cpu, Activity::Cuda];
-    let mut profiler = Profiler::builder().activities(&activities).record_shapes(true).start()?;
+    let profiler = Profiler::builder().activities(&activities).record_shapes(true).start()?;
     let context = CudaContext::new(0)?;
     let stream = context.default_stream();
     let kernel = {
@@ -58,8 +56,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sum: f64 = stream.clone_dtoh(&y)?.into_iter().map(f64::from).sum();
     drop(work);
     assert!((sum - 20.0 * COUNT as f64).abs() < 1.0);
-    let Some(recording) = profiler.stop()? else { return Ok(()) };
-    println!("{}", recording.table(GroupBy::default(), &TableOptions::default())?);
+    let recording = profiler.finish()?;
+    println!("{}", recording.table()?);
     let path = std::env::temp_dir().join("cuda.pt.trace.json.gz");
     recording.export_chrome_trace(&path)?;
     println!("The trace is in {}: `kinetoscope view` shows it.", path.display());

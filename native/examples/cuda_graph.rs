@@ -36,13 +36,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let graph = stream.end_capture(Flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)?;
     let graph = graph.ok_or("nothing was captured")?;
-    let mut profiler = Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]).start()?;
+    let profiler = Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]).start()?;
     for number in 0..LAUNCHES {
         let _span = scope!("launch", number = number);
         graph.launch()?;
     }
     stream.synchronize()?;
-    let Some(recording) = profiler.stop()? else { return Ok(()) };
+    let recording = profiler.finish()?;
     let table = &recording.trace()?.table;
     let of_graph = |row: &Row| table.field_named(*row, Place::Args, "graph node id").is_some();
     println!("{LAUNCHES} launches, {} activities", table.rows().filter(of_graph).count());

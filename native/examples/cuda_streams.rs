@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let builder = Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]).profile_memory(true);
-    let mut profiler = builder.device_metrics(Duration::from_millis(10)).start()?;
+    let profiler = builder.device_metrics(Duration::from_millis(10)).start()?;
     let context = CudaContext::new(0)?;
     let (copying, working) = (context.new_stream()?, context.new_stream()?);
     // Pinned memory, which the device reads directly. Copies from pageable memory block the CPU.
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         copying.join(&working)?;
     }
     context.synchronize()?;
-    let Some(recording) = profiler.stop()? else { return Ok(()) };
+    let recording = profiler.finish()?;
     let path = std::env::temp_dir().join("cuda_streams.pt.trace.json.gz");
     recording.export_chrome_trace(&path)?;
     println!("The trace is in {}: `kinetoscope summary` shows how much copying is exposed.", path.display());

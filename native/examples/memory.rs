@@ -29,7 +29,7 @@ fn sum(layers: &[Vec<f32>]) -> f32 {
 }
 
 fn main() -> Result<(), RecordError> {
-    let mut profiler = Profiler::builder().profile_memory(true).start()?;
+    let profiler = Profiler::builder().profile_memory(true).start()?;
     let made = layers(8);
     black_box(sum(&made));
     let device = Device::Cuda(0);
@@ -43,9 +43,9 @@ fn main() -> Result<(), RecordError> {
         let _span = scope!("free");
         drop(made);
     }
-    let Some(recording) = profiler.stop()? else { return Ok(()) };
+    let recording = profiler.finish()?;
     let options = TableOptions::default().with_sort_by(SortBy::CpuMemoryUsage).with_row_limit(Some(5));
-    println!("{}", recording.table(GroupBy::default(), &options)?);
+    println!("{}", recording.table_with(GroupBy::default(), &options)?);
     let path = std::env::temp_dir().join("memory.html");
     recording.export_memory_timeline(&path, Some("cpu"))?;
     println!("The memory over time is in {}.\n", path.display());

@@ -32,16 +32,16 @@ impl Matrix {
 }
 
 fn main() -> Result<(), RecordError> {
-    let mut profiler = Profiler::builder().record_shapes(true).with_flops(true).start()?;
+    let profiler = Profiler::builder().record_shapes(true).with_flops(true).start()?;
     for size in [64, 128, 192] {
         let _range = user_scope!("one size", size = size);
         let product = Matrix::new(size, size).times(&Matrix::new(size, 2 * size));
         instant!("done", sum = product.values.iter().sum::<f32>());
     }
-    let Some(recording) = profiler.stop()? else { return Ok(()) };
+    let recording = profiler.finish()?;
     let by_shape = GroupBy::default().by_shape();
     let options = TableOptions::default().with_sort_by(SortBy::SelfCpuTimeTotal);
-    println!("{}", recording.table(by_shape, &options)?);
+    println!("{}", recording.table_with(by_shape, &options)?);
     let path = std::env::temp_dir().join("spans.pt.trace.json.gz");
     recording.export_chrome_trace(&path)?;
     println!("The trace is in {}: `kinetoscope view` shows it.", path.display());

@@ -14,6 +14,8 @@ pub enum RecordError {
     AlreadyRecording,
     /// The profiler was not started, or was stopped.
     NotStarted,
+    /// No recording was made: the profiler is not enabled, or its schedule selected no step.
+    NothingRecorded,
     /// The profiler is already started.
     AlreadyStarted,
     /// The list of activities to record is empty.
@@ -55,6 +57,9 @@ impl fmt::Display for RecordError {
         match self {
             RecordError::AlreadyRecording => f.write_str("another profiler is recording in this process"),
             RecordError::NotStarted => f.write_str("the profiler is not recording: call start() first"),
+            RecordError::NothingRecorded => {
+                f.write_str("nothing was recorded: the profiler is not enabled, or no step was selected")
+            }
             RecordError::AlreadyStarted => f.write_str("the profiler is already started"),
             RecordError::NoActivities => f.write_str("no activity was requested"),
             RecordError::CannotRecord(reasons) => {

@@ -17,13 +17,11 @@
 //! }
 //!
 //! fn main() -> Result<(), RecordError> {
-//!     let mut profiler = Profiler::builder().start()?;
+//!     let profiler = Profiler::builder().start()?;
 //!     for request in 0..100 {
 //!         handle(request);
 //!     }
-//!     let recording = profiler.stop()?.expect("recording was enabled");
-//!     recording.save(std::env::temp_dir().join("service.ktrace"))?;
-//!     Ok(())
+//!     profiler.finish()?.save(std::env::temp_dir().join("service.ktrace"))
 //! }
 //! ```
 //!

@@ -121,6 +121,15 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Selects the activities to record.
+    pub(crate) fn record(&mut self, activities: &[Activity]) {
+        let is_requested = activities.contains(&Activity::Cuda);
+        self.devices = if is_requested { Devices::Requested } else { Devices::Off };
+        self.cpu = activities.contains(&Activity::Cpu);
+        let is_other = |activity: &Activity| !matches!(activity, Activity::Cpu | Activity::Cuda);
+        self.unsupported = activities.iter().copied().filter(is_other).collect();
+    }
+
     pub(crate) fn shapes(&self) -> bool {
         self.record_shapes || self.with_flops || self.observer
     }

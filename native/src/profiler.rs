@@ -12,6 +12,7 @@ mod post_processing;
 #[cfg(feature = "analysis")]
 mod profile_data;
 pub(crate) mod recording;
+mod setters;
 #[cfg(unix)]
 mod signal;
 mod stats;
@@ -46,12 +47,9 @@ pub use builder::ProfilerBuilder;
 /// ```
 /// use kinetoscope::{Profiler, scope};
 ///
-/// let mut profiler = Profiler::builder().record_shapes(true).start()?;
-/// {
-///     let _span = scope!("work", shapes: [[2, 3]]);
-/// }
-/// let recording = profiler.stop()?.expect("recording was enabled");
-/// recording.save("run.ktrace")?;
+/// let profiler = Profiler::builder().record_shapes(true).start()?;
+/// drop(scope!("work", shapes: [[2, 3]]));
+/// profiler.finish()?.save("run.ktrace")?;
 /// # std::fs::remove_file("run.ktrace")?;
 /// # Ok::<(), kinetoscope::RecordError>(())
 /// ```
@@ -223,6 +221,14 @@ impl Profiler {
         self.step_span = None;
         self.change_action(None)?;
         Ok(self.last.take())
+    }
+
+    /// Stops the profiler and returns the last recording.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Profiler::stop`], and [`RecordError::NothingRecorded`] if it returns no recording.
+    pub fn finish(mut self) -> Result<Recording, RecordError> {
+        self.stop()?.ok_or(RecordError::NothingRecorded)
     }
 
     /// Adds a member whose value is a string to the trace's top-level object.

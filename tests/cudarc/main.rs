@@ -3,9 +3,9 @@
 use kinetoscope::{Profiler, RecordError, device, scope};
 
 fn main() -> Result<(), RecordError> {
-    let mut profiler = Profiler::builder().start()?;
+    let profiler = Profiler::builder().start()?;
     drop(scope!("work"));
-    let recording = profiler.stop()?.ok_or(RecordError::NotStarted)?;
+    let recording = profiler.finish()?;
     println!("{} records; devices: {:?}", recording.statistics.records, device::probe().map(<[_]>::len));
     Ok(())
 }

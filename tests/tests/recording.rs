@@ -50,11 +50,11 @@ fn spans_nest_and_are_counted_like_torchs() {
     let averages = recording.key_averages(GroupBy::default()).expect("a trace");
     let count = |name: &str| averages.iter().find(|row| row.key == name).map(|row| row.count);
     assert_eq!(["outer", "op", "inner", "range 7"].map(count), [Some(1), Some(3), Some(3), Some(1)]);
-    let table = recording.table(GroupBy::default(), &TableOptions::default()).expect("a trace");
+    let table = recording.table().expect("a trace");
     assert!(table.contains("Self CPU time total"), "{table}");
     for (unit, suffix) in [(TimeUnit::S, "s"), (TimeUnit::Ms, "ms"), (TimeUnit::Us, "us")] {
         let options = TableOptions::default().with_time_unit(unit);
-        let table = recording.table(GroupBy::default(), &options).expect("a trace");
+        let table = recording.table_with(GroupBy::default(), &options).expect("a trace");
         let total =
             table.lines().find_map(|line| line.strip_prefix("Self CPU time total: ")).expect("the total");
         assert_eq!(total.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'), suffix);
@@ -199,7 +199,7 @@ fn flops_are_taken_from_the_span_or_computed_by_torchs_formula() {
     let averages = recording.key_averages(GroupBy::default()).expect("a trace");
     let flops = |name: &str| averages.iter().find(|row| row.key == name).map(|row| row.flops);
     assert_eq!([flops("given"), flops("aten::mm")], [Some(4000), Some(2 * 2 * 3 * 4)]);
-    let table = recording.table(GroupBy::default(), &TableOptions::default()).expect("a trace");
+    let table = recording.table().expect("a trace");
     assert!(table.contains("FLOPs"), "{table}");
 }
 

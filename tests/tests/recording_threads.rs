@@ -6,7 +6,7 @@ use kinetoscope::Profiler;
 use kinetoscope::Recording;
 use kinetoscope::schedule::{Schedule, ScheduleArgs};
 use kinetoscope::spans::record_function;
-use kinetoscope::{GroupBy, TableOptions, instant, scope};
+use kinetoscope::{instant, scope};
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::fields::Value as Field;
@@ -137,7 +137,7 @@ fn records_beyond_the_memory_limit_are_counted() {
     assert!(recording.statistics.dropped > 25_000);
     assert!(recording.statistics.bytes < 210_000, "{} bytes", recording.statistics.bytes);
     let lost = format!("{} spans or events were lost", recording.statistics.dropped);
-    let table = recording.table(GroupBy::default(), &TableOptions::default()).expect("a trace");
+    let table = recording.table().expect("a trace");
     assert!(table.lines().last().is_some_and(|line| line.starts_with(&lost)), "{table}");
     let document = chrome(&recording);
     assert_eq!(document["WARNING"][0], format!("{lost}, because a memory limit was reached"));

@@ -26,7 +26,7 @@ const ON: &str = "let mut profiler = kinetoscope::Profiler::builder().file(\"/de
 const TABLE: &str = "let mut profiler = kinetoscope::Profiler::builder().start().unwrap();
     drop(kinetoscope::scope!(\"span\"));
     let recording = profiler.stop().unwrap().unwrap();
-    println!(\"{}\", recording.table(Default::default(), &Default::default()).unwrap());";
+    println!(\"{}\", recording.table().unwrap());";
 
 const RECORD: Program =
     Program { row: "`kinetoscope` with `record` only", dependency: "features = [\"record\"]", main: ON };

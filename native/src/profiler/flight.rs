@@ -3,6 +3,7 @@
 mod watch;
 
 use super::builder::ProfilerBuilder;
+use super::setters::setters;
 #[cfg(unix)]
 use super::signal::Signals;
 use super::step::StepSpan;
@@ -38,6 +39,8 @@ pub struct FlightBuilder {
     slow_step: Option<Duration>,
     limits: Limits,
 }
+
+setters!(FlightBuilder);
 
 impl FlightBuilder {
     /// Records what a profiler with these options would record.
@@ -96,36 +99,10 @@ impl FlightBuilder {
         self
     }
 
-    /// Sets the limit of records that wait in buffers of the threads, in bytes. Records beyond it are lost and counted. The
-    /// default is 64 MiB.
-    pub fn buffer_bytes(mut self, bytes: usize) -> Self {
-        self.options.buffer_bytes = bytes;
-        self
-    }
-
-    /// Sets the interval at which the writer thread collects records and checks the conditions. The default is 200 ms, the
-    /// minimum 1 ms; four checks are made in it. The records of a dump are complete whatever the interval.
-    pub fn flush_interval(mut self, interval: Duration) -> Self {
-        self.options.flush_interval = interval.max(Duration::from_millis(1));
-        self
-    }
-
     /// Also writes when a step takes longer than this: while the step is still running, and again when it has ended, to the
     /// same file.
     pub fn slow_step(mut self, bound: Duration) -> Self {
         self.slow_step = Some(bound);
-        self
-    }
-
-    /// Records the shapes, types and values of inputs that spans have as arguments.
-    pub fn record_shapes(mut self, is_on: bool) -> Self {
-        self.options.record_shapes = is_on;
-        self
-    }
-
-    /// Records every allocation that is reported to [`memory`](crate::memory).
-    pub fn profile_memory(mut self, is_on: bool) -> Self {
-        self.options.profile_memory = is_on;
         self
     }
 

@@ -59,7 +59,7 @@ pub fn tensorboard_trace_handler(
 #[cfg(feature = "analysis")]
 pub fn print_table(options: TableOptions) -> Handler {
     Box::new(move |recording| {
-        println!("{}", recording.table(GroupBy::default(), &options)?);
+        println!("{}", recording.table_with(GroupBy::default(), &options)?);
         Ok(())
     })
 }
@@ -87,7 +87,7 @@ pub fn timeline_handler(folder: impl Into<PathBuf>) -> Handler {
 #[cfg(feature = "analysis")]
 fn print_times(recording: &Recording) -> Result<(), RecordError> {
     let by = longest_first(&recording.events()?);
-    println!("{}", recording.table(GroupBy::default(), &TableOptions::default().with_sort_by(by))?);
+    println!("{}", recording.table_with(GroupBy::default(), &TableOptions::default().with_sort_by(by))?);
     Ok(())
 }
 

@@ -86,11 +86,9 @@ pub fn torch_profile<T>(
         Some(folder) => timeline_handler(folder),
         None => print_time_total(),
     });
-    let mut profiler = builder.start()?;
+    let profiler = builder.start()?;
     let result = run();
-    // The profiler was enabled and records all steps.
-    let recording = profiler.stop()?.ok_or(RecordError::NotStarted)?;
-    Ok((result, recording))
+    Ok((result, profiler.finish()?))
 }
 
 /// Measures several runs of the same work.

@@ -55,9 +55,9 @@ pub struct DeviceTimes {
 ///
 /// let mut data = ProfileData::default();
 /// for _ in 0..2 {
-///     let mut profiler = Profiler::builder().start()?;
+///     let profiler = Profiler::builder().start()?;
 ///     drop(scope!("work"));
-///     data.add(&profiler.stop()?.expect("recording was enabled"))?;
+///     data.add(&profiler.finish()?)?;
 /// }
 /// assert_eq!(data.rows().len(), 2);
 /// println!("{}", data.to_csv());

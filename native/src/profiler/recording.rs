@@ -138,7 +138,15 @@ impl Recording {
     ///
     /// # Errors
     /// Those of [`Recording::trace`].
-    pub fn table(&self, by: GroupBy, options: &TableOptions) -> Result<String, RecordError> {
+    pub fn table(&self) -> Result<String, RecordError> {
+        self.table_with(GroupBy::default(), &TableOptions::default())
+    }
+
+    /// As [`table`](Self::table), with other groups and options.
+    ///
+    /// # Errors
+    /// Those of [`Recording::trace`].
+    pub fn table_with(&self, by: GroupBy, options: &TableOptions) -> Result<String, RecordError> {
         let events = self.events()?;
         let rows = key_averages(&events, &self.trace()?.table, by);
         let mut table = render(&rows, Recorded::of(&events), options);

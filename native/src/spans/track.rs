@@ -22,12 +22,12 @@ const NAME_BYTES: usize = 4096;
 /// ```
 /// use kinetoscope::{DeviceClock, Profiler, Track};
 ///
-/// let mut profiler = Profiler::builder().start()?;
+/// let profiler = Profiler::builder().start()?;
 /// let track = Track::new("queue of the device");
 /// // The device's clock shows 5,000 ns now. A pass took 700 ns and ended then.
 /// let clock = DeviceClock::now(5_000);
 /// track.span("pass", clock.ns(4_300)..clock.ns(5_000));
-/// let recording = profiler.stop()?.expect("recording was enabled");
+/// let recording = profiler.finish()?;
 /// assert_eq!(recording.statistics.records, 1);
 /// # Ok::<(), kinetoscope::RecordError>(())
 /// ```

@@ -170,7 +170,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     }
     let Some(recording) = guard.finish()? else { return Ok(()) };
     let options = TableOptions::default().with_sort_by(SortBy::SelfCpuTimeTotal).with_row_limit(Some(12));
-    println!("{}", recording.table(GroupBy::default(), &options)?);
+    println!("{}", recording.table_with(GroupBy::default(), &options)?);
     recording.export_chrome_trace(&path)?;
     println!("The trace is in {}: `kinetoscope modules` and `kinetoscope view` show it.", path.display());
     Ok(())

@@ -181,14 +181,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (clock, error) = gpu.clock()?;
     println!("The times of the device are exact to {:.1} us.", error as f64 / 1e3);
-    let mut profiler = Profiler::builder().start()?;
+    let profiler = Profiler::builder().start()?;
     let (track, mut count) = (Track::new("wgpu queue"), 0);
     for number in 0..FRAMES {
         let _span = scope!("frame", number);
         let results = gpu.run(|gpu, encoder| gpu.frame(encoder))?;
         count += record(&track, clock, &results, number);
     }
-    let Some(recording) = profiler.stop()? else { return Ok(()) };
+    let recording = profiler.finish()?;
     println!("{FRAMES} frames, {count} spans of the device");
 
     let table = &recording.trace()?.table;
