@@ -8,17 +8,20 @@ mod ranks;
 mod recorded;
 mod trees;
 
+use crate::kinds::check_kinds;
 use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::queries::{Request, query};
 use kinetoscope_core::runs::compare::Comparison;
 use kinetoscope_core::runs::compare::profile::Profile;
 use kinetoscope_core::trace::Trace;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Returns the rows of `diff`, as JSON.
 fn rows(comparison: &Comparison) -> Vec<Value> {
     let query = query("diff").expect("a query");
     let rows = comparison.answer(query, Request::new(&Options::default())).expect("an answer").rows;
+    check_kinds(&rows, query.kinds.expect("kinds"), &mut BTreeSet::new(), "a comparison");
     (0..rows.rows.len()).map(|at| serde_json::from_str(&rows.json_row(at)).expect("JSON")).collect()
 }
 

@@ -14,6 +14,7 @@ mod growth;
 mod idle;
 mod inputs;
 mod kernels;
+mod kinds;
 mod launches;
 mod limits;
 mod memory;

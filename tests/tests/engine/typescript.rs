@@ -1,10 +1,11 @@
 //! The types and columns of the npm package are those of every analysis and export of the engine, and real answers
 //! conform to these types.
 
+use crate::kinds::check_kinds;
 use kinetoscope_core::analysis::overview::preview::Preview;
 use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::base::error::Error;
-use kinetoscope_core::base::rows::{Cell, Column, Kinds, Rows};
+use kinetoscope_core::base::rows::{Column, Rows};
 use kinetoscope_core::queries::{COMPARISONS, QUERIES, Request, query};
 use kinetoscope_core::runs::ranks::run::Run;
 use kinetoscope_core::runs::ranks::summary::Summary;
@@ -52,21 +53,6 @@ fn traces(folder: &Path, found: &mut Vec<PathBuf>) {
             traces(&path, found);
         } else if !is_torchs || is_trace {
             found.push(path);
-        }
-    }
-}
-
-/// Checks that each row has the columns of its kind, and no other ones.
-fn check_kinds(rows: &Rows, kinds: &Kinds, found: &mut BTreeSet<String>, what: &str) {
-    for row in &rows.rows {
-        let Cell::Text(kind) = &row[0] else { panic!("{what}: {row:?}") };
-        let variant = kinds.variants.iter().find(|variant| variant.kinds.contains(&kind.as_str()));
-        let variant = variant.unwrap_or_else(|| panic!("{what}: no variant {kind}"));
-        found.insert(kind.clone());
-        for (column, cell) in rows.columns.iter().zip(row).skip(1) {
-            let own = variant.columns.iter().find(|own| own.key == column.key);
-            assert_eq!(own.is_none(), *cell == Cell::Absent, "{what}: {kind}: {} is {cell:?}", column.key);
-            assert!(own.is_none_or(|own| own.fits(cell)), "{what}: {kind}: {} is {cell:?}", column.key);
         }
     }
 }

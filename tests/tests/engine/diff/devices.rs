@@ -1,8 +1,12 @@
 //! What changes about the work of devices: whether it is launched, its stream, and the clock.
 
+use super::ranks::{compared, own, ranks};
 use super::{diff, profile};
+use kinetoscope_core::queries::query;
 use kinetoscope_core::runs::compare::profile::Profile;
+use kinetoscope_tests::pairs::{self, Changed};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// What an operator launches: a category, which is empty if it launches nothing, a name and a stream.
 type Launched = (&'static str, String, i64);
@@ -140,4 +144,34 @@ fn a_slower_clock_is_the_cause_of_slower_devices() {
             assert_eq!(cause(&rows, "devices").map(|cause| cause.0), Some("machine".into()));
         }
     }
+}
+
+/// Every comparison of the tests checks the keys of its rows by their kind.
+#[test]
+fn rows_of_every_kind_occur() {
+    let allocation = |bytes: i64| {
+        let step = |at: i64| {
+            format!(
+                r#"{{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{at}","pid":1,"tid":1,"ts":{},"dur":90}},
+                {{"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":{},"s":"t",
+                "args":{{"Device Type":0,"Device Id":-1,"Addr":1,"Bytes":{bytes},"Total Allocated":{bytes}}}}}"#,
+                at * 100,
+                at * 100 + 10
+            )
+        };
+        profile(format!("[{}]", (0..5).map(step).collect::<Vec<_>>().join(",")).as_bytes())
+    };
+    let steps = |delay| {
+        profile(pairs::generate(&pairs::Plan { changed: delay, steps: 1, noise: 0, seed: 1 }).as_bytes())
+    };
+    let rows = [
+        compared(&ranks(&own("plain")), &ranks(&own("slow_forward"))),
+        diff(&allocation(1 << 20), &allocation(1 << 21)),
+        diff(&steps(Changed::Nothing), &steps(Changed::HostDelay)),
+        diff(&trace(400, clock("SM clock", 1400), on_seven), &trace(500, clock("SM clock", 1120), on_seven)),
+    ];
+    let found: BTreeSet<&str> = rows.iter().flatten().filter_map(|row| row["kind"].as_str()).collect();
+    let kinds = query("diff").expect("a query").kinds.expect("kinds");
+    let missing = kinds.variants.iter().filter(|one| !one.kinds.iter().any(|kind| found.contains(kind)));
+    assert_eq!(missing.map(|one| one.name).collect::<Vec<_>>(), Vec::<&str>::new(), "{found:?}");
 }

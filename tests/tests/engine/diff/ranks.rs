@@ -25,7 +25,7 @@ fn generated(injected: Option<(usize, Injected)>, seed: u64) -> Vec<Trace> {
     run.traces.iter().map(|text| Trace::read(text.as_bytes()).expect("a trace")).collect()
 }
 
-fn ranks(traces: &[Trace]) -> Vec<Profile> {
+pub(super) fn ranks(traces: &[Trace]) -> Vec<Profile> {
     let named = |(rank, trace): (usize, &Trace)| Profile::of_rank(trace, &format!("rank{rank}.json"));
     traces.iter().enumerate().map(named).collect()
 }
@@ -36,7 +36,7 @@ fn summaries(traces: &[Trace]) -> Vec<Profile> {
     traces.iter().enumerate().map(named).collect()
 }
 
-fn compared(base: &[Profile], new: &[Profile]) -> Vec<Value> {
+pub(super) fn compared(base: &[Profile], new: &[Profile]) -> Vec<Value> {
     rows(&Comparison::of_runs(base, new).expect("a comparison"))
 }
 
@@ -45,7 +45,7 @@ fn wait(rows: &[Value]) -> &Value {
 }
 
 /// The traces of a recorded run of the repository.
-fn own(name: &str) -> Vec<Trace> {
+pub(super) fn own(name: &str) -> Vec<Trace> {
     let read = |rank| {
         let path = files::data().join(format!("runs/{name}/rank{rank}.json"));
         Trace::read(&files::read(&path).expect("a trace")).expect("a trace")

@@ -47,7 +47,7 @@ export type KernelCategory =
   | "communication" | "other";
 
 export type FitnessQuestion =
-  | "operators" | "device time" | "idle" | "communication" | "memory" | "steps";
+  | "operators" | "device_time" | "idle" | "communication" | "memory" | "steps";
 
 export type FitnessVerdict =
   | "good" | "limited" | "unfit";
@@ -73,7 +73,7 @@ export type RunNote =
   | "distant_clock" | "missing_calls" | "skewed_start" | "calls_left_out";
 
 export type Phase =
-  | "data loading" | "forward" | "backward" | "optimizer" | "communication" | "other";
+  | "data_loading" | "forward" | "backward" | "optimizer" | "communication" | "other";
 
 export type CollectiveName =
   | "all_reduce" | "all_gather" | "reduce_scatter" | "all_to_all" | "broadcast" | "reduce" | "gather"
@@ -83,7 +83,7 @@ export type Parallelism =
   | "data" | "tensor" | "pipeline" | "expert" | "context" | "unknown";
 
 export type MatchedBy =
-  | "sequence number" | "comms id" | "order" | "pair";
+  | "sequence_number" | "comms_id" | "order" | "pair";
 
 export type FlopsKind =
   | "total" | "operator";
@@ -119,15 +119,15 @@ export type DiffKind =
   | "kernel" | "collective" | "memcpy" | "memset" | "idle" | "memory" | "step" | "note";
 
 export type DiffChange =
-  | "slower" | "faster" | "new" | "gone" | "more calls" | "fewer calls" | "renamed" | "fused"
+  | "slower" | "faster" | "new" | "gone" | "more_calls" | "fewer_calls" | "renamed" | "fused"
   | "split" | "moved" | "more" | "less" | "same";
 
 export type DiffPart =
-  | "wall" | "device busy" | "device idle";
+  | "wall" | "device_busy" | "device_idle";
 
 export type DiffCause =
-  | "work" | "calls" | "time per call" | "shapes" | "data type" | "other kernel" | "fusion"
-  | "stream" | "device" | "waiting" | "overlap" | "compilation" | "cuda graph" | "clock" | "machine";
+  | "work" | "calls" | "time_per_call" | "shapes" | "data_type" | "other_kernel" | "fusion"
+  | "stream" | "device" | "waiting" | "overlap" | "compilation" | "cuda_graph" | "clock" | "machine";
 
 export type TrendKind =
   | "series" | "change";
@@ -2396,7 +2396,7 @@ export interface ExportPftraceOptions {
 /** Options of the export `folded`. */
 export interface ExportFoldedOptions {
   /** Metric of each line [default: self_cpu_time_total] */
-  metric?: "self_cpu_time_total" | "self_cuda_time_total" | "self_xpu_time_total" | "self_privateuse1_time_total" | undefined;
+  metric?: "self_cpu_time_total" | "self_cuda_time_total" | "self_xpu_time_total" | "self_privateuse1_time_total" | `${"" | "self_"}${"cuda" | "xpu" | "privateuse1"}_time_total` | undefined;
   /** Fold the spans of every lane instead of the recorded Python stacks. */
   lanes?: boolean | undefined;
   /** Lines of calls, if known, instead of function definitions (PyTorch 2.14 and later). */
