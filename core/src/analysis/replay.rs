@@ -21,6 +21,6 @@ pub(crate) mod what_if_rows;
 
 pub use changes::{Changes, Faster};
 pub use graph::{Edge, Graph, Kind, Node, NodeId, Point, Why};
-pub use path::{PathPart, Segment};
+pub use path::{PathPart, Segment, critical_path};
 pub(crate) use what_if::Scratch;
 pub use what_if::{LARGEST_ERROR, Replay};

@@ -10,7 +10,7 @@ use crate::analysis::device::memory::Memory;
 use crate::analysis::query::Input::{ExecutionTrace, TorchRules};
 use crate::analysis::query::examples;
 use crate::analysis::query::options::{Opt, TypedOptions};
-use crate::analysis::replay::Replay;
+use crate::analysis::replay;
 use crate::analysis::timeline::{call_tree, counters, samples};
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::analysis::torch::stacks;
@@ -208,7 +208,7 @@ fn chrome_with(trace: &Trace, options: &ChromeOptions) -> Result<Started, Error>
         return Err(Error::BadOption("the nodes of an execution trace have no times".to_owned()));
     }
     let counters = if options.counters { counters::computed(trace) } else { Vec::new() };
-    let path = if options.critical_path { Replay::new(trace).critical_path(None) } else { Vec::new() };
+    let path = if options.critical_path { replay::critical_path(trace, None) } else { Vec::new() };
     let writer = Some(ChromeWriter::with_rewrite(String::new(), Keep));
     let additions = Additions::new(counters, path);
     Ok(Started::Writing(Writing::text(Chrome { additions, writer, keep: None, next: 0 })))

@@ -3,7 +3,9 @@
 //! This is one file because all tests replay with the same helpers, and a rule that is changed shows in each kind of trace.
 
 use kinetoscope_core::analysis::query::options::Options;
-use kinetoscope_core::analysis::replay::{Changes, Edge, LARGEST_ERROR, Point, Replay, Segment};
+use kinetoscope_core::analysis::replay::{
+    Changes, Edge, LARGEST_ERROR, Point, Replay, Segment, critical_path,
+};
 use kinetoscope_core::queries::{Request, query};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_tests::answers::{made, rows_with};
@@ -175,9 +177,9 @@ fn times_are_the_least_that_all_dependencies_allow() {
         let trace = made(&json!(events));
         let replay = Replay::new(&trace);
         prop_assert_eq!(replay.times(&Changes::default()), naive_times(&replay));
-        prop_assert!(covers(&replay.critical_path(None), (0, end * 1000)));
+        prop_assert!(covers(&critical_path(&trace, None), (0, end * 1000)));
         let window = (end * 300, end * 700);
-        prop_assert!(covers(&replay.critical_path(Some(window)), window));
+        prop_assert!(covers(&critical_path(&trace, Some(window)), window));
     });
 }
 
@@ -283,7 +285,7 @@ fn threads_that_take_turns_wait_for_each_other() {
     let replay = Replay::new(&trace);
     assert_eq!((replay.recorded_ns(), replay.replayed_ns()), (300_000, 300_000));
     assert_eq!(replay.wall_ns(&changes("free operator,launch")), 26_000);
-    let path = replay.critical_path(None);
+    let path = critical_path(&trace, None);
     let threads: Vec<_> = path.iter().filter_map(|one| one.track).map(|track| track.0).collect();
     let turns = threads.windows(2).filter(|two| two[0] != two[1]).count();
     assert_eq!(turns, 2, "{path:?}");
@@ -473,13 +475,13 @@ fn real_traces_are_replayed_with_small_errors() {
     for path in files::below(&folder) {
         let Some(Ok(trace)) = files::read(&path).map(|bytes| Trace::read(&bytes)) else { continue };
         let replay = Replay::new(&trace);
-        let segments = replay.critical_path(None);
+        let segments = critical_path(&trace, None);
         let Some((first, last)) = segments.first().zip(segments.last()) else { continue };
         let window = (first.time.0, last.time.1);
         assert!(covers(&segments, window), "{}", path.display());
         assert_eq!(window.1 - window.0, replay.recorded_ns(), "{}", path.display());
         let part = ((window.0 * 2 + window.1) / 3, (window.0 + window.1 * 2) / 3);
-        assert!(part.0 == part.1 || covers(&replay.critical_path(Some(part)), part), "{}", path.display());
+        assert!(part.0 == part.1 || covers(&critical_path(&trace, Some(part)), part), "{}", path.display());
         if replay.error() <= LARGEST_ERROR {
             errors.push(replay.error());
         } else {

@@ -130,20 +130,17 @@ pub struct Segment {
     pub track: Option<TrackId>,
 }
 
-/// Returns the critical path of a window, in order of time. It ends with the last point in the window: of the complete
-/// trace, or else of the main thread.
-pub(super) fn critical_path(
-    trace: &Trace,
-    host: &Host<'_>,
-    graph: &Graph,
-    window: Option<Interval>,
-) -> Vec<Segment> {
+/// Returns the critical path of a window, in ns relative to the table's base, or of the complete trace, in order of time. It ends
+/// with the last point in the window: of the complete trace, or else of the main thread.
+pub fn critical_path(trace: &Trace, window: Option<Interval>) -> Vec<Segment> {
+    let host = Host::new(trace);
+    let graph = &Graph::of(trace, &host);
     let all = graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]);
     let window = window.or_else(|| all.clone().min().zip(all.max()));
     let Some(window) = window.filter(|window| window.0 < window.1) else { return Vec::new() };
     let mut walk = Walk { trace, graph, window, main: host.main(), reached: window.1, pieces: Vec::new() };
     walk.run();
-    segments(trace, host, walk.pieces.into_iter().rev())
+    segments(trace, &host, walk.pieces.into_iter().rev())
 }
 
 /// A piece of the path before the code in it is divided.

@@ -1,7 +1,6 @@
 //! The critical path as rows: the time of each part, and what stood behind it.
 
-use super::path::{PathPart, Segment};
-use super::what_if::Replay;
+use super::path::{self, PathPart, Segment};
 use crate::analysis::device::behind::{BEHIND, Behind, Group};
 use crate::analysis::device::ranges::step_ranges;
 use crate::analysis::intervals::Interval;
@@ -111,7 +110,7 @@ pub(crate) fn window(
 pub(crate) fn path_rows(trace: &Trace, window: Option<Interval>) -> Rows {
     let mut behind = Behind::new(&trace.table, PathPart::ALL.len());
     let mut longest: [Option<Segment>; PathPart::ALL.len()] = [None; PathPart::ALL.len()];
-    for segment in Replay::new(trace).critical_path(window) {
+    for segment in path::critical_path(trace, window) {
         behind.add(segment.part as usize, segment.row, length(&segment));
         let known = &mut longest[segment.part as usize];
         if known.is_none_or(|known| length(&segment) > length(&known)) {
@@ -130,7 +129,7 @@ pub(crate) fn path_rows(trace: &Trace, window: Option<Interval>) -> Rows {
 
 /// Returns the periods of the critical path of a window, in the order of time.
 pub(crate) fn period_rows(trace: &Trace, window: Option<Interval>) -> Rows {
-    let path = Replay::new(trace).critical_path(window);
+    let path = path::critical_path(trace, window);
     let total: i64 = path.iter().map(length).sum();
     let mut rows = Rows::new(COLUMNS);
     for segment in path {

@@ -2,11 +2,9 @@
 
 use super::changes::Changes;
 use super::graph::{Edge, Graph, Kind, NodeId, Point, Why};
-use super::path::{Segment, critical_path};
 use crate::analysis::device::device_time::{Class, Classes};
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::sequences::{Search, sequences};
-use crate::analysis::intervals::Interval;
 use crate::base::error::Error;
 use crate::base::units::{counted, time_ns};
 use crate::trace::Trace;
@@ -108,11 +106,6 @@ impl<'a> Replay<'a> {
             Some((node.time.0.saturating_sub(ready), node.row?))
         });
         late.max_by_key(|late| late.0).map_or((0, None), |(late, row)| (late, Some(row)))
-    }
-
-    /// Returns the critical path of a window, in ns relative to the table's base, or of the complete trace.
-    pub fn critical_path(&self, window: Option<Interval>) -> Vec<Segment> {
-        critical_path(self.trace, &Host::new(self.trace), &self.graph, window)
     }
 
     /// The graph that is replayed.
