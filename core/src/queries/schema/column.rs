@@ -181,12 +181,12 @@ struct Opened<'t, S> {
     columns: &'t [Column<S>],
 }
 
-/// Returns the table with these rows.
-pub(super) fn opened<'t, S>(rows: S, len: usize, columns: &'t [Column<S>]) -> Box<dyn Source + 't>
+/// Returns the table with these rows and their number.
+pub(super) fn opened<'t, S>(rows: S, len: fn(&S) -> usize, columns: &'t [Column<S>]) -> Box<dyn Source + 't>
 where
     S: Send + Sync + 't,
 {
-    Box::new(Opened { rows, len, columns })
+    Box::new(Opened { len: len(&rows), rows, columns })
 }
 
 impl<S: Send + Sync> Source for Opened<'_, S> {

@@ -12,11 +12,7 @@ pub(super) const SCHEMA: Schema = Schema {
             queues, activity and bandwidth of devices.",
     sorted_by: &["counter", "ts_ns"],
     fields: || fields(Counters::COLUMNS),
-    source: |trace, _| {
-        let all = Counters::new(trace);
-        let len = all.points.len();
-        opened(all, len, Counters::COLUMNS)
-    },
+    source: |trace, _| opened(Counters::new(trace), |all| all.points.len(), Counters::COLUMNS),
     of_summary: None,
 };
 

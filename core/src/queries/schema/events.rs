@@ -23,11 +23,7 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is an event of the file.",
     sorted_by: &["track", "ts_ns"],
     fields: || fields(Events::COLUMNS),
-    source: |trace, wanted| {
-        let events = Events::new(trace, wanted);
-        let len = events.rows.len();
-        opened(events, len, Events::COLUMNS)
-    },
+    source: |trace, wanted| opened(Events::new(trace, wanted), |all| all.rows.len(), Events::COLUMNS),
     of_summary: None,
 };
 

@@ -20,9 +20,7 @@ pub(super) const SCHEMA: Schema = Schema {
 };
 
 fn open<'t>(trace: &'t Trace, devices: Cow<'t, [DeviceTime]>) -> Box<dyn Source + 't> {
-    let all = Gaps::new(trace, devices);
-    let len = all.gaps.len();
-    opened(all, len, Gaps::COLUMNS)
+    opened(Gaps::new(trace, devices), |all| all.gaps.len(), Gaps::COLUMNS)
 }
 
 struct Gaps<'t> {

@@ -24,11 +24,7 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is a kernel, copy or memset on a device.",
     sorted_by: &["track", "ts_ns"],
     fields: || fields(Kernels::COLUMNS),
-    source: |trace, wanted| {
-        let kernels = Kernels::new(trace, wanted);
-        let len = kernels.rows.len();
-        opened(kernels, len, Kernels::COLUMNS)
-    },
+    source: |trace, wanted| opened(Kernels::new(trace, wanted), |all| all.rows.len(), Kernels::COLUMNS),
     of_summary: None,
 };
 

@@ -14,9 +14,8 @@ pub(super) const SCHEMA: Schema = Schema {
     sorted_by: &["work"],
     fields: || fields(All::COLUMNS),
     source: |trace, _| {
-        let launches = launches(trace);
-        let len = launches.len();
-        opened(All { trace, steps: StepFinder::new(&trace.table), launches }, len, All::COLUMNS)
+        let all = All { trace, steps: StepFinder::new(&trace.table), launches: launches(trace) };
+        opened(all, |all| all.launches.len(), All::COLUMNS)
     },
     of_summary: None,
 };

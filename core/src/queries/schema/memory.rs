@@ -15,11 +15,7 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is an allocation or a release of memory, or an allocation that failed; those that failed come last.",
     sorted_by: &["ts_ns"],
     fields: || fields(All::COLUMNS),
-    source: |trace, _| {
-        let all = All::new(trace);
-        let len = all.memory.records.len() + all.memory.failures.len();
-        opened(all, len, All::COLUMNS)
-    },
+    source: |trace, _| opened(All::new(trace), All::len, All::COLUMNS),
     of_summary: None,
 };
 
@@ -38,6 +34,10 @@ impl All<'_> {
             owners: Owners::new(trace),
             steps: StepFinder::new(&trace.table),
         }
+    }
+
+    fn len(&self) -> usize {
+        self.memory.records.len() + self.memory.failures.len()
     }
 
     /// Returns the allocation or release of a row; failures follow them.

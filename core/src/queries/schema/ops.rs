@@ -21,11 +21,7 @@ pub(super) const SCHEMA: Schema = Schema {
             Its names and sums are those of PyTorch.",
     sorted_by: &["op"],
     fields: || fields(Ops::COLUMNS),
-    source: |trace, wanted| {
-        let ops = Ops::new(trace, wanted);
-        let len = ops.events.len();
-        opened(ops, len, Ops::COLUMNS)
-    },
+    source: |trace, wanted| opened(Ops::new(trace, wanted), |all| all.all.len(), Ops::COLUMNS),
     of_summary: None,
 };
 

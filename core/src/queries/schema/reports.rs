@@ -29,8 +29,7 @@ type Of<'t> = Column<Findings<'t>>;
 
 impl<'t> Findings<'t> {
     fn open(findings: Cow<'t, [Finding]>) -> Box<dyn Source + 't> {
-        let len = findings.len();
-        opened(Findings(findings), len, Findings::COLUMNS)
+        opened(Findings(findings), |all| all.0.len(), Findings::COLUMNS)
     }
 
     const COLUMNS: &'t [Of<'t>] = &[

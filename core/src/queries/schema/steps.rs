@@ -18,8 +18,7 @@ pub(super) const SCHEMA: Schema = Schema {
 };
 
 fn open<'t>(trace: &'t Trace, steps: Cow<'t, [Step]>) -> Box<dyn Source + 't> {
-    let len = steps.len();
-    opened(Steps { trace, steps }, len, Steps::COLUMNS)
+    opened(Steps { trace, steps }, |all| all.steps.len(), Steps::COLUMNS)
 }
 
 struct Steps<'t> {

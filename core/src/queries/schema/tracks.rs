@@ -12,8 +12,8 @@ pub(super) const SCHEMA: Schema = Schema {
     sorted_by: &["track"],
     fields: || fields(Tracks::COLUMNS),
     source: |trace, _| {
-        let len = trace.table.tracks.all().len();
-        opened(Tracks { trace, names: LaneNames::new(trace) }, len, Tracks::COLUMNS)
+        let all = Tracks { trace, names: LaneNames::new(trace) };
+        opened(all, |all| all.trace.table.tracks.all().len(), Tracks::COLUMNS)
     },
     of_summary: None,
 };
