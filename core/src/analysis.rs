@@ -2,7 +2,8 @@
 //! numbers.
 //!
 //! Each analysis has its query next to it: the options, the columns, and the function that answers. A group may use those above
-//! it in this list, and the three modules that belong to no group.
+//! it in this list, and the modules that belong to no group. What several analyses of a trace have in common is computed once:
+//! [`context`].
 //!
 //! | group | contents |
 //! |---|---|
@@ -15,6 +16,7 @@
 //! | [`overview`] | summary, findings and data quality |
 
 pub(crate) mod children;
+pub mod context;
 pub mod device;
 pub(crate) mod flops;
 pub(crate) mod intervals;

@@ -49,6 +49,7 @@
 //! |---|---|
 //! | [`TraceReader`], [`Trace`] | reads a trace; the trace that was read |
 //! | [`Diagnostics`], [`Error`] | what was wrong with the input; why it could not be read |
+//! | [`Analysis`](analysis::context::Analysis) | a trace with what several analyses need, each computed once |
 //! | [`FunctionEvents`], [`key_averages`], [`Average`], [`GroupBy`] | PyTorch's function events and their averages |
 //! | [`Query`] in [`QUERIES`], [`Options`], [`Rows`] | a query about a trace, its options, its answer |
 //! | [`Export`] in [`EXPORTS`] | a format in which a trace can be written |

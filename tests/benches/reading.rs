@@ -1,7 +1,7 @@
 //! Benchmarks of the steps of reading: our event reader against `serde_json` on the same bytes, and the steps after it.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use kinetoscope_core::analysis::overview::summary::summary;
+use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::analysis::query::group_by::GroupBy;
 use kinetoscope_core::analysis::torch::averages::key_averages;
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
@@ -89,7 +89,7 @@ fn steps(criterion: &mut Criterion) {
     group.bench_function("key averages", |b| {
         b.iter(|| key_averages(&events, &trace.table, GroupBy::default()).len());
     });
-    group.bench_function("summary", |b| b.iter(|| summary(&trace).kernels.len()));
+    group.bench_function("summary", |b| b.iter(|| Analysis::new(&trace).summary().findings.len()));
     group.finish();
 }
 

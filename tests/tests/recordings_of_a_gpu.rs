@@ -1,9 +1,6 @@
 //! Recordings of an H100 with CUDA 13.0, made by `cargo xtask test-gpu`.
 
-use kinetoscope_core::analysis::device::device_time::device_times;
-use kinetoscope_core::analysis::device::steps::steps;
-use kinetoscope_core::analysis::overview::identities::identities;
-use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
+use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::category::Category;
@@ -17,9 +14,7 @@ use std::fs;
 fn recording(name: &str) -> Trace {
     let path = files::data().join("gpu").join(name).with_extension("ktrace");
     let trace = Trace::read(&fs::read(path).expect("a recording")).expect("a trace");
-    let (events, devices) = (FunctionEvents::new(&trace), device_times(&trace));
-    let steps = steps(&trace, &devices);
-    for identity in identities(&trace, &events, &devices, &steps) {
+    for identity in Analysis::new(&trace).identities() {
         assert!(identity.holds, "{name}: {identity:?}");
     }
     trace
@@ -80,6 +75,7 @@ fn kernels_of_a_graph_belong_to_its_launches() {
 #[test]
 fn kernels_of_two_streams_overlap() {
     let trace = recording("two_streams");
-    let [device] = &device_times(&trace)[..] else { panic!("one device") };
+    let analysis = Analysis::new(&trace);
+    let [device] = analysis.devices() else { panic!("one device") };
     assert!(device.sum_ns > 40_000_000 && device.busy_ns < 21_000_000, "{device:?}");
 }

@@ -5,7 +5,7 @@
 //! objects of `traceEvents`, so that a row can be found in the file.
 //!
 //! A [`Schema`] describes a table; [`Schema::open`] computes the requested columns of a trace, which [`Source::read`] returns
-//! in pieces of any size.
+//! in pieces of any size. What several tables have in common is computed once for each [`Analysis`].
 //!
 //! What must change together: a column and its values (one list per file), [`VERSION`], and the page of the documentation,
 //! which a test writes.
@@ -26,8 +26,7 @@ mod reports;
 mod steps;
 mod tracks;
 
-use crate::analysis::overview::summary::Summary;
-use crate::trace::Trace;
+use crate::analysis::context::Analysis;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use column::Wanted;
@@ -68,12 +67,8 @@ pub struct Schema {
     /// The columns by which the rows are sorted.
     pub sorted_by: &'static [&'static str],
     fields: fn() -> Vec<Field>,
-    source: for<'t> fn(&'t Trace, &Wanted) -> Box<dyn Source + 't>,
-    of_summary: Option<OfSummary>,
+    source: for<'a> fn(&'a Analysis<'a>, &Wanted) -> Box<dyn Source + 'a>,
 }
-
-/// Opens a table that is a part of the summary of a trace.
-type OfSummary = for<'t> fn(&'t Trace, &'t Summary) -> Box<dyn Source + 't>;
 
 /// The rows of a table of one trace, with the columns that were requested.
 pub trait Source: Send + Sync {
@@ -105,25 +100,11 @@ impl Schema {
         self.fields().iter().position(|field| field.name == name)
     }
 
-    /// Opens the table of a trace for these columns, by their indexes in [`fields`](Self::fields). What only other columns
-    /// need is not computed; to read others returns unspecified values or panics.
-    pub fn open<'t>(&self, trace: &'t Trace, columns: &[usize]) -> Box<dyn Source + 't> {
-        let fields = self.fields();
-        (self.source)(trace, &Wanted(columns.iter().map(|&column| fields[column].name).collect()))
-    }
-
-    /// Whether the table is a part of the summary, so that [`open_of`](Self::open_of) does not compute it again.
-    pub fn is_of_summary(&self) -> bool {
-        self.of_summary.is_some()
-    }
-
-    /// Opens the table of a trace, of which this is the summary, with every column.
-    pub fn open_of<'t>(&self, trace: &'t Trace, summary: &'t Summary) -> Box<dyn Source + 't> {
-        self.of_summary.map_or_else(|| self.open_all(trace), |open| open(trace, summary))
-    }
-
-    /// Opens the table of a trace with every column.
-    pub fn open_all<'t>(&self, trace: &'t Trace) -> Box<dyn Source + 't> {
-        (self.source)(trace, &Wanted(self.fields().iter().map(|field| field.name).collect()))
+    /// Opens the table of a trace for these columns, by their indexes in [`fields`](Self::fields), or for all. What only other
+    /// columns need is not computed; to read others returns unspecified values or panics.
+    pub fn open<'a>(&self, analysis: &'a Analysis<'_>, columns: Option<&[usize]>) -> Box<dyn Source + 'a> {
+        let all = self.fields().into_iter().enumerate();
+        let wanted = all.filter(|(at, _)| columns.is_none_or(|columns| columns.contains(at)));
+        (self.source)(analysis, &Wanted(wanted.map(|(_, field)| field.name).collect()))
     }
 }

@@ -5,6 +5,7 @@ use crate::values::{Arrays, Form, NameViews, data_type};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, SchemaRef};
+use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::queries::schema::{Schema, Source, VERSION};
 use kinetoscope_core::trace::Trace;
 use std::collections::HashMap;
@@ -152,7 +153,8 @@ impl<W: Write> TableStream<W> {
     /// # Errors
     /// Returns an error if the output cannot be written.
     pub fn write(&mut self, of: &RankTrace) -> Result<(), Error> {
-        let source = self.schema.open_all(&of.trace);
+        let analysis = Analysis::new(&of.trace);
+        let source = self.schema.open(&analysis, None);
         for start in (0..source.len()).step_by(BATCH) {
             let rows = start..source.len().min(start + BATCH);
             self.writer.write(&batch(of, self.schema, &*source, rows, &self.arrow)?)?;

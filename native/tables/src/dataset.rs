@@ -12,7 +12,7 @@ mod parquet_file;
 use crate::arrow::{RANK, RUN_ID, RankTrace};
 use crate::error::Error;
 use crate::place::Place;
-use kinetoscope_core::analysis::overview::summary::summary_by;
+use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::queries::Join;
 use kinetoscope_core::queries::schema::{Schema, TABLES, VERSION};
 use order::{Order, Turn};
@@ -182,13 +182,11 @@ impl Dataset {
     }
 
     fn write_turn(&self, of: &RankTrace, turn: &Turn<'_>, join: Join) -> Result<Written, Error> {
-        let summary = turn.needs_summary().then(|| summary_by(&of.trace, join));
+        // It is dropped with the turn: what its tables have in common takes the memory of the next one.
+        let analysis = Analysis::new(&of.trace).run_by(join);
         let mut written = Written::default();
         for schema in &turn.tables {
-            let source = match &summary {
-                Some(summary) => schema.open_of(&of.trace, summary),
-                None => schema.open_all(&of.trace),
-            };
+            let source = schema.open(&analysis, None);
             let name = format!("{}/{}/{PART}", schema.name, partition(of, "/"));
             let (rows, bytes) =
                 self.place.add(&name, |file, path| write_table(of, schema, &*source, (file, path), join))?;

@@ -4,6 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use kinetoscope::files::THREADS;
+use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::queries::Join;
 use kinetoscope_core::queries::schema::{Data, FieldType, Schema, TABLES, VERSION};
 use kinetoscope_tables::Error;
@@ -63,7 +64,8 @@ fn batches(path: &Path) -> Vec<RecordBatch> {
 
 /// The values of a column of the schema as texts.
 fn expected(of: &RankTrace, schema: &Schema, column: usize) -> Vec<Option<String>> {
-    let source = schema.open_all(&of.trace);
+    let analysis = Analysis::new(&of.trace);
+    let source = schema.open(&analysis, None);
     let names = &of.trace.table.names;
     fn texts<T: ToString>(values: Vec<Option<T>>) -> Vec<Option<String>> {
         values.into_iter().map(|value| value.map(|value| value.to_string())).collect()

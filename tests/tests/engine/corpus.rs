@@ -1,12 +1,8 @@
 //! Real traces from other projects: every event is read, every identity holds, exported traces read back equal, and
 //! files that are not traces are refused. If the corpus is absent, the tests are skipped.
 
-use kinetoscope_core::analysis::device::device_time::device_times;
-use kinetoscope_core::analysis::device::steps::steps;
-use kinetoscope_core::analysis::overview::identities::identities;
-use kinetoscope_core::analysis::overview::summary::summary;
+use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::analysis::overview::summary_text;
-use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
 use kinetoscope_core::base::diagnostics::{Code, Severity};
 use kinetoscope_core::output::write::chrome;
 use kinetoscope_core::trace::{Trace, TraceReader};
@@ -53,14 +49,13 @@ fn every_event_is_read_and_every_identity_holds() {
         if lost.map(|one| one.code).any(|code| !is_known(code)) {
             faults.push(format!("{name}: {:?}", trace.diagnostics.findings()));
         }
-        let events = FunctionEvents::new(&trace);
-        let devices = device_times(&trace);
-        for check in identities(&trace, &events, &devices, &steps(&trace, &devices)) {
+        let analysis = Analysis::new(&trace);
+        for check in analysis.identities() {
             if !check.holds {
                 faults.push(format!("{name}: {check:?}"));
             }
         }
-        let text = summary_text::render(name, &trace, &summary(&trace));
+        let text = summary_text::render(name, &analysis);
         assert!(text.contains("Data quality"), "{name}");
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

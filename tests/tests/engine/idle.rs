@@ -1,6 +1,7 @@
 //! Idle time by cause: every cause has a trace with the answer worked out, and one that almost matches.
 
-use kinetoscope_core::analysis::device::device_time::{DeviceTime, device_times};
+use kinetoscope_core::analysis::context::Analysis;
+use kinetoscope_core::analysis::device::device_time::DeviceTime;
 use kinetoscope_core::analysis::device::idle::Cause;
 use kinetoscope_core::analysis::device::idle_rows::idle;
 use kinetoscope_core::trace::Trace;
@@ -438,16 +439,17 @@ fn causes_add_up_to_the_idle_time_of_real_traces() {
     let mut checked = 0;
     for path in files::below(&folder) {
         let Some(Ok(trace)) = files::read(&path).map(|bytes| Trace::read(&bytes)) else { continue };
+        let analysis = Analysis::new(&trace);
         for by_stream in [false, true] {
-            for one in idle(&trace, by_stream) {
+            for one in idle(&analysis, by_stream) {
                 let length: i64 = one.parts.iter().map(|part| part.time.1 - part.time.0).sum();
                 assert_eq!(length, one.idle_ns, "{}: {} {:?}", path.display(), one.device, one.stream);
                 assert!(one.parts.windows(2).all(|two| two[0].time.1 <= two[1].time.0), "{}", path.display());
                 checked += usize::from(!one.parts.is_empty());
             }
         }
-        let devices: Vec<i64> = device_times(&trace).iter().map(DeviceTime::idle_ns).collect();
-        assert_eq!(idle(&trace, false).iter().map(|one| one.idle_ns).collect::<Vec<_>>(), devices);
+        let devices: Vec<i64> = analysis.devices().iter().map(DeviceTime::idle_ns).collect();
+        assert_eq!(idle(&analysis, false).iter().map(|one| one.idle_ns).collect::<Vec<_>>(), devices);
     }
     assert!(checked > 100, "{checked} devices and streams");
 }

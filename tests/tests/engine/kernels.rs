@@ -1,8 +1,9 @@
 //! Groups of device work: answers worked out by hand, sums against a naive count, and the tables of HTA and of
 //! PyTorch's TensorBoard plugin.
 
-use kinetoscope_core::analysis::device::device_time::{Class, device_times};
-use kinetoscope_core::analysis::device::kernels::{KernelGroup, kernel_groups};
+use kinetoscope_core::analysis::context::Analysis;
+use kinetoscope_core::analysis::device::device_time::Class;
+use kinetoscope_core::analysis::device::kernels::KernelGroup;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::kernel_rules::KernelRules;
 use kinetoscope_tests::answers::{made, rows, rows_with};
@@ -162,8 +163,8 @@ fn backward_kernels_belong_to_the_module_of_the_forward_operator() {
 fn the_rules_of_the_user_decide_the_class() {
     let mut trace = program();
     let communication = |trace: &Trace| {
-        let devices = device_times(trace);
-        let class = devices[0].classes.iter().find(|class| class.class == Class::Communication);
+        let analysis = Analysis::new(trace);
+        let class = analysis.devices()[0].classes.iter().find(|class| class.class == Class::Communication);
         class.map_or(0, |class| class.busy_ns)
     };
     assert_eq!(communication(&trace), 7000);
@@ -222,7 +223,7 @@ fn random_groups_equal_a_naive_count() {
 /// The groups by the name that the trace has.
 fn groups(trace: &Trace) -> BTreeMap<String, KernelGroup> {
     let name = |group: &KernelGroup| trace.table.name(group.longest).to_owned();
-    kernel_groups(trace).into_iter().map(|group| (name(&group), group)).collect()
+    Analysis::new(trace).kernel_groups().iter().map(|group| (name(group), group.clone())).collect()
 }
 
 fn number(text: &str) -> f64 {

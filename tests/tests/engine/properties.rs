@@ -1,10 +1,7 @@
 //! Random traces in the engine and in naive reference implementations, and random damage in the reader.
 
 use crate::random_events::{events, mark, span, text};
-use kinetoscope_core::analysis::device::device_time::device_times;
-use kinetoscope_core::analysis::device::steps::steps;
-use kinetoscope_core::analysis::overview::identities::identities;
-use kinetoscope_core::analysis::overview::summary::summary;
+use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::analysis::query::group_by::GroupBy;
 use kinetoscope_core::analysis::timeline::tiles::{Tile, Window, tiles};
 use kinetoscope_core::analysis::torch::averages::key_averages;
@@ -222,9 +219,7 @@ proptest! {
     #[test]
     fn identities_hold_for_random_traces(events in events()) {
         let trace = read(text(&events).as_bytes()).expect("a trace");
-        let all = FunctionEvents::new(&trace);
-        let devices = device_times(&trace);
-        for check in identities(&trace, &all, &devices, &steps(&trace, &devices)) {
+        for check in Analysis::new(&trace).identities() {
             prop_assert!(check.holds, "{:?}", check);
         }
     }
@@ -253,7 +248,7 @@ proptest! {
         let once = read(&bytes);
         prop_assert_eq!(complete(&once), complete(&chunked(&bytes, &sizes)));
         let Ok(trace) = once else { return Ok(()) };
-        let _ = summary(&trace);
+        Analysis::new(&trace).summary();
         let mut repairer = Repairer::new(Unpacker::default(), String::new());
         for chunk in bytes.chunks(sizes[0]) {
             repairer.feed(chunk).expect("a trace");

@@ -1,7 +1,8 @@
 //! Redaction: private words in every field and every spelling are removed; structure, times and public names are kept.
 
 use crate::private_traces::{WORDS, every_text, kineto, records, results, texts};
-use kinetoscope_core::analysis::device::device_time::{Classes, device_times};
+use kinetoscope_core::analysis::context::Analysis;
+use kinetoscope_core::analysis::device::device_time::Classes;
 use kinetoscope_core::analysis::device::idle::name_sign;
 use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::analysis::tasks::task_rows::{self, TasksBy, TasksOptions};
@@ -392,8 +393,8 @@ fn redacted_real_traces_keep_their_structure_without_paths_and_hosts() {
 
 /// What the names of kernels and of spans of the host decide.
 fn classes(trace: &Trace) -> String {
-    let devices = device_times(trace);
-    let devices = devices.iter().map(|device| (&device.classes, device.idle_by_cause()));
+    let analysis = Analysis::new(trace);
+    let devices = analysis.devices().iter().map(|device| (&device.classes, device.idle_by_cause()));
     let mut kernels = Classes::new(trace);
     let work = trace.table.rows().filter(|&row| trace.table.category(row).is_device_work());
     let kernels: Vec<_> = work.map(|row| (kernels.category(row), kernels.uses_tensor_cores(row))).collect();

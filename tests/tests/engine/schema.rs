@@ -2,8 +2,8 @@
 //!
 //! One file: every table is opened and read by the functions at its start, and most tests are about one table.
 
+use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::analysis::device::launches::launches;
-use kinetoscope_core::analysis::overview::summary::summary;
 use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::base::names::NameId;
 use kinetoscope_core::base::rows::{Cell, Rows};
@@ -83,7 +83,8 @@ fn columns_are_documented_once_and_have_their_types() {
     }
     for (path, trace) in traces() {
         for schema in TABLES {
-            let source = schema.open_all(&trace);
+            let analysis = Analysis::new(&trace);
+            let source = schema.open(&analysis, None);
             for (at, field) in schema.fields().iter().enumerate() {
                 let data = source.read(at, 0..source.len());
                 let what = format!("{} {} {}", path.display(), schema.name, field.name);
@@ -106,9 +107,10 @@ fn columns_are_documented_once_and_have_their_types() {
 fn values_do_not_depend_on_pieces_and_on_other_columns() {
     for (path, trace) in traces() {
         for schema in TABLES {
-            let all = schema.open_all(&trace);
+            let analysis = Analysis::new(&trace);
+            let all = schema.open(&analysis, None);
             for column in 0..schema.fields().len() {
-                let alone = schema.open(&trace, &[column]);
+                let alone = schema.open(&analysis, Some(&[column]));
                 let whole = format!("{:?}", all.read(column, 0..all.len()));
                 let is_same = format!("{:?}", alone.read(column, 0..alone.len())) == whole;
                 assert!(is_same, "{} {} {column}", path.display(), schema.name);
@@ -127,12 +129,12 @@ fn values_do_not_depend_on_pieces_and_on_other_columns() {
 
 #[test]
 fn tables_of_the_summary_are_the_same_without_it() {
-    let of_summary: Vec<&Schema> = TABLES.into_iter().filter(|schema| schema.is_of_summary()).collect();
-    assert_eq!(of_summary.len(), 4);
     for (path, trace) in traces() {
-        let summary = summary(&trace);
-        for schema in &of_summary {
-            let (alone, of) = (schema.open_all(&trace), schema.open_of(&trace, &summary));
+        let with_summary = Analysis::new(&trace);
+        with_summary.summary();
+        for schema in TABLES {
+            let without = Analysis::new(&trace);
+            let (alone, of) = (schema.open(&without, None), schema.open(&with_summary, None));
             for column in 0..schema.fields().len() {
                 let values = |source: &dyn Source| format!("{:?}", source.read(column, 0..source.len()));
                 let what = format!("{} {} {column}", path.display(), schema.name);
@@ -146,7 +148,8 @@ fn tables_of_the_summary_are_the_same_without_it() {
 fn every_event_has_a_row_in_the_order_of_the_table() {
     let schema = table("events");
     for (path, trace) in traces() {
-        let source = schema.open_all(&trace);
+        let analysis = Analysis::new(&trace);
+        let source = schema.open(&analysis, None);
         let int = |column: &str| ints(schema, &*source, column);
         let (events, tracks, starts) = (int("event"), int("track"), int("ts_ns"));
         let distinct: BTreeSet<_> = events.iter().flatten().copied().collect();
@@ -166,7 +169,8 @@ fn spans_lie_in_their_parents_and_self_times_add_up() {
     let schema = table("events");
     let mut compared = 0;
     for (path, trace) in traces() {
-        let source = schema.open_all(&trace);
+        let analysis = Analysis::new(&trace);
+        let source = schema.open(&analysis, None);
         let int = |column: &str| ints(schema, &*source, column);
         let (events, parents, depths) = (int("event"), int("parent"), int("depth"));
         let (starts, durations, own, tracks) = (int("ts_ns"), int("dur_ns"), int("self_ns"), int("track"));
@@ -197,7 +201,8 @@ fn counts_of_tracks_equal_the_query() {
     for (path, trace) in traces() {
         let rows = trace.ask("tracks", &Options::default()).expect("tracks");
         let (events, tracks) = (table("events"), table("tracks"));
-        let source = events.open_all(&trace);
+        let analysis = Analysis::new(&trace);
+        let source = events.open(&analysis, None);
         let phases = texts(&trace, &read_all(events, &*source, "phase"));
         let (starts, on, depths) = (
             ints(events, &*source, "ts_ns"),
@@ -220,7 +225,8 @@ fn counts_of_tracks_equal_the_query() {
             })
             .collect();
         assert_eq!(counts, expected, "{}", path.display());
-        let source = tracks.open_all(&trace);
+        let analysis = Analysis::new(&trace);
+        let source = tracks.open(&analysis, None);
         let threads = texts(&trace, &read_all(tracks, &*source, "thread"));
         let numbers = ints(tracks, &*source, "track");
         for (track, cell) in expected.keys().zip(cells(&rows, "thread")) {
@@ -236,7 +242,8 @@ fn steps_equal_the_query() {
     for (path, trace) in traces() {
         let rows = trace.ask("steps", &Options::default()).expect("steps");
         let schema = table("steps");
-        let source = schema.open_all(&trace);
+        let analysis = Analysis::new(&trace);
+        let source = schema.open(&analysis, None);
         for field in
             schema.fields().iter().filter(|field| field.kind == FieldType::Int && field.name != "event")
         {
@@ -258,7 +265,8 @@ fn the_steps_of_launches_add_up_to_those_of_the_table() {
     let mut compared = 0;
     for (path, trace) in traces() {
         let (schema, of_steps) = (table("launches"), table("steps"));
-        let (source, steps) = (schema.open_all(&trace), of_steps.open_all(&trace));
+        let analysis = Analysis::new(&trace);
+        let (source, steps) = (schema.open(&analysis, None), of_steps.open(&analysis, None));
         let all = launches(&trace);
         let sums = |column: &str| ints(schema, &*source, column).into_iter().flatten().sum::<i64>();
         let expected = |value: fn(&kinetoscope_core::analysis::device::launches::Launch) -> i64| {
@@ -330,7 +338,8 @@ fn every_argument_is_in_one_column() {
         let text = fs::read(&path).expect("a file");
         let Ok(file) = serde_json::from_slice::<Value>(&text) else { continue };
         let Some(file) = file["traceEvents"].as_array() else { continue };
-        let (source, kernels) = (schema.open_all(&trace), of_kernels.open_all(&trace));
+        let analysis = Analysis::new(&trace);
+        let (source, kernels) = (schema.open(&analysis, None), of_kernels.open(&analysis, None));
         let Data::Maps(others) = read_all(schema, &*source, "args") else { panic!("not a map") };
         let columns = OF_EVENTS.map(|(key, column)| (key, values(&trace, schema, &*source, column)));
         let work: Vec<(&str, Vec<Value>)> = OF_KERNELS
@@ -405,7 +414,8 @@ fn operators_add_up_to_key_averages() {
     let (schema, mut compared) = (table("ops"), 0);
     for (path, trace) in traces() {
         let rows = trace.ask("ops", &Options::default()).expect("ops");
-        let source = schema.open_all(&trace);
+        let analysis = Analysis::new(&trace);
+        let source = schema.open(&analysis, None);
         let text = |column: &str| texts(&trace, &read_all(schema, &*source, column));
         let (names, devices) = (text("name"), text("device_type"));
         let bools = |column: &str| match read_all(schema, &*source, column) {
@@ -451,7 +461,8 @@ fn kernels_add_up_to_the_query() {
     let (schema, mut compared) = (table("kernels"), 0);
     for (path, trace) in traces() {
         let rows = trace.ask("kernels", &Options::default()).expect("kernels");
-        let source = schema.open_all(&trace);
+        let analysis = Analysis::new(&trace);
+        let source = schema.open(&analysis, None);
         let text = |column: &str| texts(&trace, &read_all(schema, &*source, column));
         let (names, classes) = (text("name"), text("class"));
         let (durations, bytes) = (ints(schema, &*source, "dur_ns"), ints(schema, &*source, "bytes"));
@@ -484,7 +495,8 @@ type MaybeText = Option<String>;
 fn gaps_add_up_to_the_idle_time() {
     let (schema, mut compared) = (table("gaps"), 0);
     for (path, trace) in traces() {
-        let source = schema.open_all(&trace);
+        let analysis = Analysis::new(&trace);
+        let source = schema.open(&analysis, None);
         let text = |column: &str| texts(&trace, &read_all(schema, &*source, column));
         let (devices, causes) = (text("device"), text("cause"));
         let durations = ints(schema, &*source, "dur_ns");
@@ -511,7 +523,8 @@ fn values_of_counters_and_memory_are_those_of_the_queries() {
     for (path, trace) in traces() {
         let (schema, rows) =
             (table("counters"), trace.ask("counters", &Options::default()).expect("counters"));
-        let source = schema.open_all(&trace);
+        let analysis = Analysis::new(&trace);
+        let source = schema.open(&analysis, None);
         let numbers_of = ints(schema, &*source, "counter");
         for (counter, count) in numbers(&rows, "points").into_iter().enumerate() {
             let own = numbers_of.iter().filter(|&&number| number == i64::try_from(counter).ok()).count();
@@ -519,7 +532,8 @@ fn values_of_counters_and_memory_are_those_of_the_queries() {
             points += own;
         }
         let (schema, rows) = (table("memory"), trace.ask("memory", &Options::default()).expect("memory"));
-        let source = schema.open_all(&trace);
+        let analysis = Analysis::new(&trace);
+        let source = schema.open(&analysis, None);
         let text = |column: &str| texts(&trace, &read_all(schema, &*source, column));
         let (kinds, devices, bytes) = (text("kind"), text("device"), ints(schema, &*source, "bytes"));
         let text = |cell: &Cell| if let Cell::Text(text) = cell { Some(text.clone()) } else { None };
@@ -546,7 +560,8 @@ fn answers_of_queries_are_tables() {
     for (path, trace) in traces() {
         for (name, query) in [("collectives", "collectives"), ("diagnostics", "check"), ("traces", "info")] {
             let (schema, rows) = (table(name), trace.ask(query, &Options::default()).expect("an answer"));
-            let source = schema.open_all(&trace);
+            let analysis = Analysis::new(&trace);
+            let source = schema.open(&analysis, None);
             assert_eq!(source.len(), rows.rows.len(), "{} {name}", path.display());
             let renamed = [
                 ("ts_ns", "start_ns"),
@@ -572,9 +587,10 @@ fn answers_of_queries_are_tables() {
             }
         }
         let schema = table("findings");
-        let source = schema.open_all(&trace);
+        let analysis = Analysis::new(&trace);
+        let source = schema.open(&analysis, None);
         let codes = texts(&trace, &read_all(schema, &*source, "code"));
-        let findings = summary(&trace).findings;
+        let findings = &analysis.summary().findings;
         let expected: Vec<_> =
             findings.iter().map(|finding| Some(finding.code.as_str().to_owned())).collect();
         assert_eq!(codes, expected, "{}", path.display());

@@ -1,9 +1,8 @@
 //! Sums of extreme and of very many times and sizes: every query answers, no total is negative, and each equals a
 //! reference sum in 128 bits, saturated to 64. Tests are built with overflow checks.
 
-use kinetoscope_core::analysis::device::kernels::kernel_groups;
+use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::analysis::device::memory::Memory;
-use kinetoscope_core::analysis::overview::summary::summary;
 use kinetoscope_core::analysis::query::group_by::GroupBy;
 use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::analysis::timeline::call_tree::merged;
@@ -210,9 +209,10 @@ fn check_sums_of_times(trace: &Trace) {
     }
     let work = spans(trace).filter(|&row| table.category(row).is_device_work());
     let kernels: i128 = work.map(|row| i128::from(table.dur(row))).sum();
-    let groups = kernel_groups(trace);
+    let analysis = Analysis::new(trace);
+    let groups = analysis.kernel_groups();
     assert_eq!(groups.iter().map(|g| i128::from(g.sum_ns)).sum::<i128>(), kernels);
-    let own: i128 = summary(trace).devices.iter().map(|d| i128::from(d.sum_ns)).sum();
+    let own: i128 = analysis.devices().iter().map(|d| i128::from(d.sum_ns)).sum();
     assert_eq!(own, kernels);
     for lane in trace.tree.lanes() {
         let nodes = merged(trace, lane, &[]);

@@ -5,9 +5,7 @@
 //!
 //! This is one file because every test uses the same cases, exceptions and comparisons.
 
-use kinetoscope_core::analysis::device::device_time::device_times;
-use kinetoscope_core::analysis::device::steps::steps;
-use kinetoscope_core::analysis::overview::identities::identities;
+use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::analysis::query::group_by::GroupBy;
 use kinetoscope_core::analysis::torch::averages::{Average, each_event, key_averages, total_average};
 use kinetoscope_core::analysis::torch::dynamo::ProfileResult;
@@ -707,9 +705,7 @@ fn averages_of_the_large_trace_equal_torchs() {
 fn identities_hold_for_records() {
     let mut checked = 0;
     for case in all_cases().iter().filter(|case| case.trace.table.metadata.source != Source::Chrome) {
-        let events = FunctionEvents::new(&case.trace);
-        let devices = device_times(&case.trace);
-        for identity in identities(&case.trace, &events, &devices, &steps(&case.trace, &devices)) {
+        for identity in Analysis::new(&case.trace).identities() {
             assert!(identity.holds, "{}: {identity:?}", case.name);
             checked += 1;
         }

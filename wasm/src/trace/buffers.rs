@@ -3,6 +3,7 @@
 use super::EngineTrace;
 use crate::convert::{arrays, failure, set};
 use js_sys::{BigInt64Array, Float64Array, Int32Array, Object, Uint8Array};
+use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::names::NameId;
 use kinetoscope_core::queries::schema::{Data, Entries, Schema};
@@ -27,7 +28,8 @@ impl EngineTrace {
             Some(names) => names.iter().map(column).collect::<Result<_, _>>()?,
             None => (0..fields.len()).collect(),
         };
-        let source = schema.open(&self.trace, &columns);
+        let analysis = Analysis::new(&self.trace);
+        let source = schema.open(&analysis, Some(&columns));
         let out = Object::new();
         for &column in &columns {
             let field = fields[column];

@@ -3,8 +3,8 @@
 //! Each instant counts for the first class of work that runs: compute, communication, memcpy, memset. So the parts of
 //! communication and of copies are those that compute does not hide. The remainder is idle time.
 
-use super::device_time::{Class, DeviceTime, activities, device_times};
-use super::ranges::StepFinder;
+use super::device_time::{Class, DeviceTime};
+use crate::analysis::context::Analysis;
 use crate::analysis::intervals::{Interval, Lengths, lengths_in};
 use crate::analysis::query::options::{Opt, options};
 use crate::analysis::query::question::Question;
@@ -60,13 +60,12 @@ impl Breakdown {
 
 /// Returns the breakdown of every device, or of every device in each step.
 pub(crate) fn breakdown(trace: &Trace, by: BreakdownBy) -> Vec<Breakdown> {
-    let table = &trace.table;
-    let steps = StepFinder::new(table);
-    let of = |(device, (_, activities)): (DeviceTime, (String, Vec<Row>))| -> Vec<Breakdown> {
+    let (table, analysis) = (&trace.table, Analysis::new(trace));
+    let of = |(device, (_, activities)): (&DeviceTime, &(String, Vec<Row>))| -> Vec<Breakdown> {
         let periods: Vec<(Option<Row>, Interval)> = match by {
             BreakdownBy::Device => [(None, device.window)].into(),
             BreakdownBy::Step => {
-                let steps = steps.of_device(trace, &activities).into_iter();
+                let steps = analysis.step_finder().of_device(trace, activities).into_iter();
                 steps.map(|step| (Some(step), (table.ts(step), table.end(step)))).collect()
             }
         };
@@ -78,7 +77,7 @@ pub(crate) fn breakdown(trace: &Trace, by: BreakdownBy) -> Vec<Breakdown> {
         };
         periods.into_iter().zip(lengths).map(one).collect()
     };
-    device_times(trace).into_iter().zip(activities(table)).flat_map(of).collect()
+    analysis.devices().iter().zip(analysis.activities()).flat_map(of).collect()
 }
 
 options! {

@@ -7,7 +7,7 @@
 //! An idle gap lies between two activities of a device. Each instant of it has a cause, see `idle`.
 
 use super::idle::{Cause, Causes, Host, Part};
-use super::ranges::step_ranges;
+use crate::analysis::context::Analysis;
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths};
 use crate::base::index::Index;
 use crate::base::names::Names;
@@ -183,7 +183,7 @@ pub(crate) fn by_cause(parts: &[Part]) -> [(Cause, i64); Cause::ALL.len()] {
 }
 
 /// Returns the activities of every device, ordered by start.
-pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
+pub(crate) fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
     let (mut names, mut known) = (Names::default(), Index::default());
     let mut devices: Vec<(String, Vec<Row>)> = Vec::new();
     let mut device_of: Vec<Option<usize>> = alloc::vec![None; table.tracks.all().len()];
@@ -214,23 +214,39 @@ pub fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
     devices
 }
 
-/// Returns the time of every device with activities.
-pub fn device_times(trace: &Trace) -> Vec<DeviceTime> {
-    device_times_of(trace, &Host::new(trace))
+impl Analysis<'_> {
+    /// Returns the activities of every device, ordered by start.
+    pub(crate) fn activities(&self) -> &[(String, Vec<Row>)] {
+        self.once(|| activities(&self.trace.table))
+    }
+
+    /// Returns the time of every device with activities.
+    pub fn devices(&self) -> &[DeviceTime] {
+        self.once(|| device_times(self, &Host::new(self.trace), self.activities()))
+    }
+
+    /// The same with what is known. The context does not keep it: it takes memory that replays need.
+    pub(crate) fn devices_with(&self, host: &Host<'_>, activities: &[(String, Vec<Row>)]) -> &[DeviceTime] {
+        self.once(|| device_times(self, host, activities))
+    }
 }
 
-/// The same for a host that is known.
-pub(crate) fn device_times_of(trace: &Trace, host: &Host<'_>) -> Vec<DeviceTime> {
+fn device_times(
+    analysis: &Analysis<'_>,
+    host: &Host<'_>,
+    activities: &[(String, Vec<Row>)],
+) -> Vec<DeviceTime> {
+    let trace = analysis.trace;
     let (table, causes) = (&trace.table, Causes::new(trace, host));
-    let first_step = step_ranges(table).first().map(|&(step, _)| table.ts(step));
+    let first_step = analysis.step_finder().steps.first().map(|&(step, _)| table.ts(step));
     let mut classes = Classes::new(trace);
-    let one = |(device, rows): (String, Vec<Row>)| {
-        let mut time = device_time(table, &causes, &mut classes, device, &rows);
+    let one = |(device, rows): &(String, Vec<Row>)| {
+        let mut time = device_time(table, &causes, &mut classes, device.clone(), rows);
         let first = rows.first().zip(first_step);
         time.before = first.map_or(Vec::new(), |(&first, start)| causes.before(first, start));
         time
     };
-    activities(table).into_iter().map(one).collect()
+    activities.iter().map(one).collect()
 }
 
 fn device_time(

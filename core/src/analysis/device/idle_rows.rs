@@ -1,9 +1,9 @@
 //! The idle time of devices and streams as rows.
 
 use super::behind::{BEHIND, Behind, Group};
-use super::device_time::{DeviceTime, activities, device_times, device_times_of};
+use super::device_time::DeviceTime;
 use super::idle::{Cause, Causes, Host, Part};
-use super::ranges::StepFinder;
+use crate::analysis::context::Analysis;
 use crate::analysis::intervals::Intervals;
 use crate::analysis::query::Query;
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
@@ -15,43 +15,41 @@ use crate::trace::Trace;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::merged::own_id;
 use crate::trace::table::tracks::TrackId;
-use alloc::string::String;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 /// The idle time of a device, or of one of its streams.
 #[derive(Clone, Debug)]
-pub struct Idle {
+pub struct Idle<'a> {
     /// The device: its ordinal, or the `pid` of its row.
-    pub device: String,
+    pub device: &'a str,
     /// The stream; `None` for the device.
     pub stream: Option<TrackId>,
     /// The window of the device minus the time in which the device or the stream was busy, in ns.
     pub idle_ns: i64,
     /// The parts, in the order of time.
-    pub parts: Vec<Part>,
+    pub parts: Cow<'a, [Part]>,
 }
 
 /// Returns the idle time of every device, or of every stream.
-pub fn idle(trace: &Trace, by_stream: bool) -> Vec<Idle> {
-    let table = &trace.table;
-    let host = Host::new(trace);
-    let devices = device_times_of(trace, &host);
+pub fn idle<'a>(analysis: &'a Analysis<'_>, by_stream: bool) -> Vec<Idle<'a>> {
     if !by_stream {
-        let whole = |time: DeviceTime| {
-            let idle_ns = time.idle_ns();
-            Idle { device: time.device, stream: None, idle_ns, parts: time.idle }
+        let whole = |time: &'a DeviceTime| {
+            let (idle_ns, parts) = (time.idle_ns(), Cow::Borrowed(&*time.idle));
+            Idle { device: &time.device, stream: None, idle_ns, parts }
         };
-        return devices.into_iter().map(whole).collect();
+        return analysis.devices().iter().map(whole).collect();
     }
-    let causes = Causes::new(trace, &host);
+    let (table, host) = (&analysis.trace.table, Host::new(analysis.trace));
+    let (activities, causes) = (analysis.activities(), Causes::new(analysis.trace, &host));
     let mut all = Vec::new();
-    for ((device, rows), time) in activities(table).into_iter().zip(devices) {
+    for ((_, rows), time) in activities.iter().zip(analysis.devices_with(&host, activities)) {
         let busy = Intervals::union_of_all(time.unions.iter());
-        for (stream, rows) in streams(table, &rows) {
+        for (stream, rows) in streams(table, rows) {
             let own = Intervals::union_of(rows.iter().map(|&row| (table.ts(row), table.end(row))).collect());
             let idle_ns = time.window.1 - time.window.0 - own.length();
-            let parts = causes.of(&rows, time.window, &busy);
-            all.push(Idle { device: device.clone(), stream: Some(stream), idle_ns, parts });
+            let parts = causes.of(&rows, time.window, &busy).into();
+            all.push(Idle { device: &time.device, stream: Some(stream), idle_ns, parts });
         }
     }
     all
@@ -124,22 +122,22 @@ columns! {
 
 /// Returns the idle time by cause, the longest first.
 pub fn idle_rows(trace: &Trace, options: &IdleOptions) -> Rows {
-    let table = &trace.table;
+    let (table, analysis) = (&trace.table, Analysis::new(trace));
     let mut rows = Rows::new(COLUMNS);
     if options.by == IdleBy::Step {
-        let steps = StepFinder::new(table);
-        for (device, (_, activities)) in device_times(trace).into_iter().zip(activities(table)) {
-            for step in steps.of_device(trace, &activities) {
+        let steps = analysis.step_finder();
+        for (device, (_, activities)) in analysis.devices().iter().zip(analysis.activities()) {
+            for step in steps.of_device(trace, activities) {
                 let place = Place { device: &device.device, stream: None, step: Some(table.name(step)) };
                 add(&mut rows, trace, &place, device.idle_in((table.ts(step), table.end(step))));
             }
         }
         return rows.first(options.row_limit);
     }
-    for one in idle(trace, options.by == IdleBy::Stream) {
+    for one in idle(&analysis, options.by == IdleBy::Stream) {
         let stream = one.stream.map(|stream| own_id(table, table.tracks.get(stream).tid));
-        let place = Place { device: &one.device, stream, step: None };
-        add(&mut rows, trace, &place, one.parts.into_iter());
+        let place = Place { device: one.device, stream, step: None };
+        add(&mut rows, trace, &place, one.parts.iter().cloned());
     }
     rows.first(options.row_limit)
 }

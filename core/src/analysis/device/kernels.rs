@@ -2,6 +2,7 @@
 
 use super::device_time::{Class, Classes};
 use super::kernel_keys::{KernelsBy, Keys};
+use crate::analysis::context::Analysis;
 use crate::base::index::Index;
 use crate::base::order::{descending, sort_by_key};
 use crate::trace::Trace;
@@ -170,9 +171,11 @@ impl KernelGroup {
     }
 }
 
-/// Returns the groups of equal names and classes, the longest sum first, without floating point operations.
-pub fn kernel_groups(trace: &Trace) -> Vec<KernelGroup> {
-    groups(trace, KernelsBy::Name, |_| None)
+impl Analysis<'_> {
+    /// Returns the groups of equal names and classes, the longest sum first, without floating point operations.
+    pub fn kernel_groups(&self) -> &[KernelGroup] {
+        self.once(|| groups(self.trace, KernelsBy::Name, |_| None))
+    }
 }
 
 /// Returns every group, the longest sum first. `work` returns the floating point operations of an activity.

@@ -1,6 +1,7 @@
 //! Which ranges of the host are steps, operators, or those of a data loader.
 
 use super::names::is_data_loading;
+use crate::analysis::context::Analysis;
 use crate::base::names::{NameId, NameSet, Names};
 use crate::base::order::sort_by_key;
 use crate::trace::Trace;
@@ -50,15 +51,23 @@ pub(crate) fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
 }
 
 /// The steps of a trace, to find that of an event. If several processes have steps, those of a process are its own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct StepFinder {
-    steps: Vec<(Row, i64)>,
+    /// The annotations that are steps with their numbers, ordered by time.
+    pub(crate) steps: Vec<(Row, i64)>,
     /// By process: indexes of its steps, in order of time.
-    processes: Vec<(NameId, Vec<usize>)>,
+    pub(super) processes: Vec<(NameId, Vec<usize>)>,
+}
+
+impl Analysis<'_> {
+    /// Returns the steps, to find those of events.
+    pub(crate) fn step_finder(&self) -> &StepFinder {
+        self.once(|| StepFinder::new(&self.trace.table))
+    }
 }
 
 impl StepFinder {
-    pub(crate) fn new(table: &Table) -> StepFinder {
+    fn new(table: &Table) -> StepFinder {
         let steps = step_ranges(table);
         let mut order: Vec<(NameId, usize)> =
             steps.iter().enumerate().map(|(at, &(row, _))| (table.track(row).pid, at)).collect();
@@ -66,11 +75,6 @@ impl StepFinder {
         let processes = order.chunk_by(|a, b| a.0 == b.0);
         let processes = processes.map(|own| (own[0].0, own.iter().map(|step| step.1).collect())).collect();
         StepFinder { steps, processes }
-    }
-
-    /// The processes with steps.
-    pub(crate) fn processes(&self) -> impl ExactSizeIterator<Item = NameId> {
-        self.processes.iter().map(|process| process.0)
     }
 
     /// The steps of the processes that launch these activities of a device; all if it is not known which do.

@@ -1,9 +1,8 @@
 //! Several processes with steps, as a trace of several ranks has them.
 
 use super::device_time::activities;
-use super::ranges::StepFinder;
+use crate::analysis::context::Analysis;
 use crate::base::names::NameId;
-use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use crate::trace::table::metadata::Source;
 use alloc::string::String;
@@ -15,19 +14,25 @@ pub(crate) struct StepProcesses {
     devices: Vec<(String, Vec<NameId>)>,
 }
 
+impl Analysis<'_> {
+    /// Returns the processes with steps, if there are several. PyTorch's records do not distinguish processes.
+    pub(crate) fn step_processes(&self) -> Option<&StepProcesses> {
+        self.once(|| StepProcesses::of(self)).as_ref()
+    }
+}
+
 impl StepProcesses {
-    /// The processes, if there are several. PyTorch's records do not distinguish processes.
-    pub(crate) fn of(trace: &Trace, finder: &StepFinder) -> Option<StepProcesses> {
-        let table = &trace.table;
-        if finder.processes().len() < 2 || table.metadata.source != Source::Chrome {
+    fn of(analysis: &Analysis<'_>) -> Option<StepProcesses> {
+        let (table, finder) = (&analysis.trace.table, analysis.step_finder());
+        if finder.processes.len() < 2 || table.metadata.source != Source::Chrome {
             return None;
         }
         let of_device = |(name, rows): (String, Vec<Row>)| {
-            let steps = finder.of_device(trace, &rows).into_iter();
+            let steps = finder.of_device(analysis.trace, &rows).into_iter();
             (name, steps.map(|step| table.track(step).pid).collect())
         };
         let devices = activities(table).into_iter().map(of_device).collect();
-        Some(StepProcesses { all: finder.processes().collect(), devices })
+        Some(StepProcesses { all: finder.processes.iter().map(|process| process.0).collect(), devices })
     }
 
     /// Whether a process uses a device.

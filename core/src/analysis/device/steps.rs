@@ -4,9 +4,9 @@
 //! it: each instant counts for the first of kernel, communication, memcpy, memset, runtime call, data loading and
 //! operator that was running at that time, on any device or thread of its process. The remainder is `other`.
 
-use super::device_time::{Class, DeviceTime, device_times};
-use super::ranges::{Ranges, StepFinder, step_ranges};
-use super::step_processes::StepProcesses;
+use super::device_time::{Class, DeviceTime};
+use super::ranges::Ranges;
+use crate::analysis::context::Analysis;
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths_in};
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
@@ -42,12 +42,18 @@ pub struct Step {
     pub parts_ns: [i64; 8],
 }
 
-/// Returns every step of a trace; `devices` are its [`device_times`].
-pub fn steps(trace: &Trace, devices: &[DeviceTime]) -> Vec<Step> {
-    let table = &trace.table;
-    let ranges = step_ranges(table);
+impl Analysis<'_> {
+    /// Returns every step.
+    pub fn steps(&self) -> &[Step] {
+        self.once(|| steps(self, self.devices()))
+    }
+}
+
+/// Returns every step of a trace with the parts that these devices have.
+pub(crate) fn steps(analysis: &Analysis<'_>, devices: &[DeviceTime]) -> Vec<Step> {
+    let table = &analysis.trace.table;
+    let ranges = analysis.step_finder().steps.iter();
     let mut steps: Vec<Step> = ranges
-        .iter()
         .map(|&(row, number)| Step {
             row,
             number,
@@ -59,18 +65,17 @@ pub fn steps(trace: &Trace, devices: &[DeviceTime]) -> Vec<Step> {
         })
         .collect();
     if !steps.is_empty() {
-        let finder = StepFinder::new(table);
-        count_launches(trace, &finder, &mut steps);
-        divide(trace, &finder, devices, &mut steps);
+        count_launches(analysis, &mut steps);
+        divide(analysis, devices, &mut steps);
     }
     steps
 }
 
 /// Divides the steps into parts. Of several processes with steps, each has its own threads and devices.
-fn divide(trace: &Trace, finder: &StepFinder, devices: &[DeviceTime], steps: &mut [Step]) {
-    let table = &trace.table;
+fn divide(analysis: &Analysis<'_>, devices: &[DeviceTime], steps: &mut [Step]) {
+    let table = &analysis.trace.table;
     let pid = |row: Row| table.track(row).pid;
-    let Some(processes) = StepProcesses::of(trace, finder) else {
+    let Some(processes) = analysis.step_processes() else {
         return divide_by(&layers(table, devices.iter(), |_| true), steps.iter_mut());
     };
     for &process in &processes.all {
@@ -94,10 +99,10 @@ fn divide_by<'s>(layers: &[Cow<'_, Intervals>; 7], steps: impl Iterator<Item = &
 }
 
 /// Counts device work in the step of its launch; without a launch, in that of its start.
-fn count_launches(trace: &Trace, finder: &StepFinder, steps: &mut [Step]) {
-    let table = &trace.table;
+fn count_launches(analysis: &Analysis<'_>, steps: &mut [Step]) {
+    let (table, finder) = (&analysis.trace.table, analysis.step_finder());
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
-        if let Some(at) = finder.find(trace, row) {
+        if let Some(at) = finder.find(analysis.trace, row) {
             steps[at].kernels += 1;
             steps[at].device_sum_ns += table.dur(row).max(0);
         }
@@ -175,8 +180,8 @@ columns! {
 /// Returns the steps as rows.
 pub(crate) fn step_rows(trace: &Trace) -> Rows {
     let mut rows = Rows::new(COLUMNS);
-    for step in steps(trace, &device_times(trace)) {
-        rows.push(row(trace, &step));
+    for step in Analysis::new(trace).steps() {
+        rows.push(row(trace, step));
     }
     rows
 }

@@ -1,13 +1,11 @@
 //! Data quality: identities that must hold, violated rules of PyTorch's trace validator, and the diagnostics of the
 //! reader.
 
-use super::identities::{Identity, identities};
+use super::identities::Identity;
 use super::validator::{Verdict, validate};
-use crate::analysis::device::device_time::device_times;
-use crate::analysis::device::steps::steps;
+use crate::analysis::context::Analysis;
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::{Answer, Input, Query};
-use crate::analysis::torch::function_events::FunctionEvents;
 use crate::base::diagnostics::{Finding, Severity};
 use crate::base::rows::{Column, Kinds, Rows, RowsOfKinds, Variant, columns};
 use crate::base::words::{Vocabulary, help};
@@ -98,8 +96,7 @@ columns! {
 
 /// Evaluates every identity on a trace.
 pub fn identities_of(trace: &Trace) -> Vec<Identity> {
-    let devices = device_times(trace);
-    identities(trace, &FunctionEvents::new(trace), &devices, &steps(trace, &devices))
+    Analysis::new(trace).identities().to_vec()
 }
 
 /// Returns one row for each identity, then one for each violated rule and each diagnostic.

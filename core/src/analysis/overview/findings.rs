@@ -8,10 +8,8 @@ mod tasks;
 mod waiting;
 
 pub(crate) use self::patterns::{anti_patterns, with_patterns};
-use crate::analysis::device::device_time::DeviceTime;
+use crate::analysis::context::Analysis;
 use crate::analysis::device::idle::Cause;
-use crate::analysis::device::kernels::KernelGroup;
-use crate::analysis::device::steps::Step;
 use crate::analysis::replay::{Changes, Replay};
 use crate::base::diagnostics::{Code, Severity};
 use crate::base::join::Join;
@@ -129,25 +127,16 @@ mod threshold {
     pub(super) const SLOW_STEP: f64 = 1.5;
 }
 
-/// What findings are based on.
-pub(crate) struct Basis<'a> {
-    pub(crate) trace: &'a Trace,
-    pub(crate) wall_ns: i64,
-    pub(crate) devices: &'a [DeviceTime],
-    pub(crate) kernels: &'a [KernelGroup],
-    pub(crate) steps: &'a [Step],
-}
-
 /// Returns what the rules find, except PyTorch's anti-patterns. What it would save is not known yet.
-pub(crate) fn found(basis: &Basis<'_>) -> Vec<Finding> {
+pub(crate) fn found(analysis: &Analysis<'_>, wall_ns: i64) -> Vec<Finding> {
     let mut out = Vec::new();
-    waiting::waiting(&mut out, basis.trace, basis.wall_ns);
-    device::idle(&mut out, basis);
-    device::exposed(&mut out, basis);
-    device::short_kernels(&mut out, basis);
-    setup::setup(&mut out, basis);
-    uneven_steps(&mut out, basis);
-    tasks::blocking(&mut out, basis.trace);
+    waiting::waiting(&mut out, analysis.trace, wall_ns);
+    device::idle(&mut out, analysis);
+    device::exposed(&mut out, analysis);
+    device::short_kernels(&mut out, analysis);
+    setup::setup(&mut out, analysis);
+    uneven_steps(&mut out, analysis);
+    tasks::blocking(&mut out, analysis.trace);
     out
 }
 
@@ -172,8 +161,8 @@ fn percent(part: i64, whole: i64) -> String {
     format!("{:.0}%", share(part, whole) * 100.0)
 }
 
-fn uneven_steps(out: &mut Vec<Finding>, basis: &Basis<'_>) {
-    let (table, steps) = (&basis.trace.table, basis.steps);
+fn uneven_steps(out: &mut Vec<Finding>, analysis: &Analysis<'_>) {
+    let (table, steps) = (&analysis.trace.table, analysis.steps());
     if steps.len() < 3 {
         return;
     }
@@ -218,10 +207,6 @@ fn data_quality(out: &mut Vec<Finding>, trace: &Trace) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::device::device_time::device_times;
-    use crate::analysis::device::kernels::kernel_groups;
-    use crate::analysis::device::steps::steps;
-    use crate::analysis::overview::info::wall;
 
     /// Returns a trace of 1 ms with the event on four threads or devices at once.
     fn on_four(event: &str) -> Trace {
@@ -231,12 +216,9 @@ mod tests {
     }
 
     fn finding(trace: &Trace, code: FindingCode) -> Finding {
-        let ((start, end), devices) = (wall(&trace.table), device_times(trace));
-        let (steps, kernels) = (steps(trace, &devices), kernel_groups(trace));
-        let basis =
-            Basis { trace, wall_ns: end - start, devices: &devices, kernels: &kernels, steps: &steps };
-        let all = findings(found(&basis), trace, &Replay::new(trace), Join::SEQUENTIAL);
-        all.into_iter().find(|finding| finding.code == code).expect("a finding")
+        let analysis = Analysis::new(trace);
+        let found = analysis.summary().findings.iter().find(|finding| finding.code == code);
+        found.cloned().expect("a finding")
     }
 
     #[test]

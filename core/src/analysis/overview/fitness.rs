@@ -7,8 +7,8 @@ mod facts;
 mod rules;
 
 use self::facts::Count;
-use crate::analysis::device::steps::Step;
-use crate::analysis::device::steps::steps;
+use crate::analysis::context::Analysis;
+use crate::analysis::device::steps::{Step, steps};
 use crate::analysis::query::options::{Opt, options};
 use crate::analysis::query::question::Question;
 use crate::analysis::query::value::ValueKind;
@@ -208,7 +208,7 @@ pub const FITNESS: Query = Query::new(
     |trace, request| {
         let options: FitnessOptions = request.typed();
         let required = options.questions()?;
-        let answers = fitness(trace, &steps(trace, &[]));
+        let answers = fitness(trace, &steps(&Analysis::new(trace), &[]));
         let failed = answers.iter().any(|one| one.fails(&required));
         Ok(Answer { failed, ..fitness_rows(&answers).into() })
     },
@@ -240,7 +240,7 @@ impl Query {
         if self.questions.is_empty() {
             return Vec::new();
         }
-        let verdicts = fitness(trace, &steps(trace, &[]));
+        let verdicts = fitness(trace, &steps(&Analysis::new(trace), &[]));
         let required = if answer.hint.is_some() { self.questions } else { &[] };
         let is_unfit = |one: &Fitness| self.questions.contains(&one.question) && one.fails(required);
         verdicts.into_iter().filter(is_unfit).collect()

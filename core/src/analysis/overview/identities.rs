@@ -4,10 +4,10 @@
 //! of the events themselves. No identity holds by the algebra of the code that it checks: each has a test that breaks
 //! it.
 
+use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::{Classes, DeviceTime, activities};
 use crate::analysis::device::idle::Part;
-use crate::analysis::device::ranges::{Ranges, StepFinder};
-use crate::analysis::device::step_processes::StepProcesses;
+use crate::analysis::device::ranges::Ranges;
 use crate::analysis::device::steps::Step;
 use crate::analysis::intervals::{Interval, Intervals, lengths_in};
 use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
@@ -44,13 +44,26 @@ fn equal(name: impl Into<String>, left: i64, right: i64) -> Identity {
     Identity { name: name.into(), holds: left == right, left, right }
 }
 
-/// Checks every identity on a trace and its analyses.
-pub fn identities(
-    trace: &Trace,
+impl Analysis<'_> {
+    /// Checks every identity.
+    pub fn identities(&self) -> &[Identity] {
+        let events = || FunctionEvents::without_inputs(self.trace);
+        self.once(|| identities(self, &events(), self.devices(), self.steps()))
+    }
+
+    /// The same with function events that are known. The context does not have them, which take much memory.
+    pub(super) fn identities_with(&self, events: &FunctionEvents) -> &[Identity] {
+        self.once(|| identities(self, events, self.devices(), self.steps()))
+    }
+}
+
+fn identities(
+    analysis: &Analysis<'_>,
     events: &FunctionEvents,
     devices: &[DeviceTime],
     steps: &[Step],
 ) -> Vec<Identity> {
+    let trace = analysis.trace;
     let mut checks = vec![lanes(trace), parents(trace, events)];
     // PyTorch attributes the kernels of profiling results and legacy records by its own rules, which differ from the
     // links.
@@ -61,7 +74,7 @@ pub fn identities(
     checks.extend(busy_parts(trace, devices));
     checks.extend(recounted(trace, devices));
     if !steps.is_empty() {
-        checks.extend(step_parts(trace, steps));
+        checks.extend(step_parts(analysis, steps));
         checks.extend(devices.iter().map(|device| step_idle(device, steps)));
     }
     checks
@@ -218,8 +231,8 @@ fn recounted(trace: &Trace, devices: &[DeviceTime]) -> [Identity; 4] {
 
 /// Compares the breakdown of steps, which comes from sets of intervals of each thread and device, with one sweep over
 /// all spans.
-fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
-    let table = &trace.table;
+fn step_parts(analysis: &Analysis<'_>, steps: &[Step]) -> [Identity; 2] {
+    let (trace, table) = (analysis.trace, &analysis.trace.table);
     let is_device = |row: Row| table.category(row).is_device_work();
     let ranges = Ranges::of(&table.names);
     let mut rows: Vec<Row> = Vec::new();
@@ -245,10 +258,10 @@ fn step_parts(trace: &Trace, steps: &[Step]) -> [Identity; 2] {
     table.sort_by_start(&mut rows);
     let busy = steps.iter().map(|step| step.device_busy_ns).sum();
     let parts = steps.iter().flat_map(|step| &step.parts_ns[..7]).sum();
-    let processes = StepProcesses::of(trace, &StepFinder::new(table));
+    let processes = analysis.step_processes();
     let open = |is_wanted: &dyn Fn(Row) -> bool| -> i64 {
         let rows = || rows.iter().copied().filter(|&row| is_wanted(row));
-        let Some(processes) = &processes else { return open_within(table, rows(), steps) };
+        let Some(processes) = processes else { return open_within(table, rows(), steps) };
         let of_process = |&process: &NameId| {
             let is_own = |&row: &Row| {
                 let uses = || processes.uses(process, &device_name(table, pid(row)));
@@ -317,8 +330,6 @@ fn open_within(table: &Table, rows: impl Iterator<Item = Row>, steps: &[Step]) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::device::device_time::device_times;
-    use crate::analysis::device::steps::steps;
     use crate::base::random::Random;
     use crate::trace::table::append::RowBuilder;
     use crate::trace::tree::Position;
@@ -347,13 +358,14 @@ mod tests {
     impl Answers {
         fn new() -> Answers {
             let trace = Trace::read(TRACE).expect("a trace");
-            let (events, devices) = (FunctionEvents::new(&trace), device_times(&trace));
-            let steps = steps(&trace, &devices);
-            Answers { trace, events, devices, steps }
+            let analysis = Analysis::new(&trace);
+            let (devices, steps) = (analysis.devices().to_vec(), analysis.steps().to_vec());
+            drop(analysis);
+            Answers { events: FunctionEvents::new(&trace), trace, devices, steps }
         }
 
         fn checks(&self) -> Vec<Identity> {
-            identities(&self.trace, &self.events, &self.devices, &self.steps)
+            identities(&Analysis::new(&self.trace), &self.events, &self.devices, &self.steps)
         }
     }
 

@@ -1,14 +1,14 @@
 //! The summary: what was traced, the breakdown of the time, findings, and data quality.
 
-use super::findings::{Basis, Finding, FindingCode, anti_patterns, findings, found, with_patterns};
+use super::findings::{Finding, FindingCode, anti_patterns, findings, found, with_patterns};
 use super::fitness::{self, Fitness};
-use super::identities::{Identity, identities};
 use super::info;
-use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, device_times_of};
+use crate::analysis::context::Analysis;
+use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, activities};
 use crate::analysis::device::idle::{Cause, Host};
-use crate::analysis::device::kernels::{KernelGroup, kernel_groups};
+use crate::analysis::device::kernels::KernelGroup;
 use crate::analysis::device::segments::{DeviceSegments, device_segments};
-use crate::analysis::device::steps::{Step, steps};
+use crate::analysis::device::steps::Step;
 use crate::analysis::query::group_by::GroupBy;
 use crate::analysis::replay::Replay;
 use crate::analysis::timeline::lane_names::LaneNames;
@@ -17,7 +17,6 @@ use crate::analysis::torch::averages::{Average, exact_key_averages};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::base::diagnostics::Severity;
-use crate::base::join::Join;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::rows::{Cell, Column, Rows, Shape, columns, record};
 use crate::trace::Trace;
@@ -29,27 +28,29 @@ use serde_json::Value;
 
 columns! {
     /// The columns of the answer.
-    pub const COLUMNS: fn row(summary: &Summary, trace: &Trace, limit: usize) {
+    pub const COLUMNS: fn row(analysis: &Analysis<'_>, limit: usize) {
+        let (trace, summary) = (analysis.trace, analysis.summary());
+        let (devices, steps) = (analysis.devices(), analysis.steps());
         let findings = trace.diagnostics.findings().iter();
         let lost = findings.filter(|f| f.code.severity() == Severity::Lost);
     } [
         Column::ns("wall_ns", "Wall", "The time from the start of the first event to the end of the last.") =>
             summary.wall.1 - summary.wall.0,
-        Column::int("steps", "Steps", "The number of profiler steps.") => summary.steps.len(),
+        Column::int("steps", "Steps", "The number of profiler steps.") => steps.len(),
         Column::ns("mean_step_ns", "Mean step", "The mean wall time of a step.").nullable() =>
-            summary.mean_step_ns(),
+            mean_step_ns(steps),
         Column::ns("self_cpu_time_total_ns", "Self CPU", "The sum of the self CPU times of all operators: PyTorch's “Self CPU time total”.") =>
             summary.self_cpu_ns,
         Column::json("fitness", "", Shape::Records(&fitness::FITNESS_RECORD), "Which questions the trace can answer.") =>
             summary.fitness.iter().map(fitness::fitness_json).collect::<Value>(),
         Column::json("devices", "", Shape::Records(&DEVICE_TIME), "The time of each device.") =>
-            summary.devices.iter().map(device_json).collect::<Value>(),
+            devices.iter().map(device_json).collect::<Value>(),
         Column::json("top_operators", "", Shape::Records(&TOP_OPERATOR), "Operators by self CPU time.") =>
             summary.operators.iter().take(limit).map(operator_json).collect::<Value>(),
         Column::json("top_kernels", "", Shape::Records(&TOP_KERNEL), "Kernels, memcpys and memsets by time.") =>
-            summary.kernels.iter().take(limit).map(kernel_json).collect::<Value>(),
+            analysis.kernel_groups().iter().take(limit).map(kernel_json).collect::<Value>(),
         Column::json("top_idle", "", Shape::Records(&IDLE_GAP), "The longest idle gaps of the devices.") =>
-            summary.longest_gaps(limit).into_iter().map(|(d, g)| gap_json(trace, d, g)).collect::<Value>(),
+            longest_gaps(devices, limit).into_iter().map(|(d, g)| gap_json(trace, d, g)).collect::<Value>(),
         Column::json("top_tracks", "", Shape::Records(&TOP_TRACK), "Tracks by time, for traces without operators.") =>
             summary.tracks.iter().take(limit).map(track_json).collect::<Value>(),
         Column::json("top_functions", "", Shape::Records(&TOP_FUNCTION), "Functions by their samples of call stacks, for traces with samples.") =>
@@ -185,24 +186,18 @@ record! {
     ]
 }
 
-/// The numbers of the summary.
+/// The numbers of the summary, in addition to those of devices, steps and kernels.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Summary {
     /// Start and end of the trace relative to its base, in ns.
     pub wall: (i64, i64),
-    /// The steps.
-    pub steps: Vec<Step>,
     /// Which questions the trace can answer.
     pub fitness: Vec<Fitness>,
-    /// The time of each device.
-    pub devices: Vec<DeviceTime>,
     /// Operators by self CPU time.
     pub operators: Vec<Average>,
     /// The sum of all self CPU times, in ns.
     pub self_cpu_ns: i64,
-    /// Kernels by time.
-    pub kernels: Vec<KernelGroup>,
     /// Tracks by time, for traces without operators: name, number of spans, time of the outermost spans in ns.
     pub tracks: Vec<(String, usize, i64)>,
     /// Functions by their samples of call stacks: the rows of the query `samples`.
@@ -211,93 +206,68 @@ pub struct Summary {
     pub segments: Vec<DeviceSegments>,
     /// The findings.
     pub findings: Vec<Finding>,
-    /// The identities that were checked.
-    pub identities: Vec<Identity>,
 }
 
-/// The part of the summary about operators: about half of the work before the findings.
-struct HostPart {
-    events: FunctionEvents,
-    operators: Vec<Average>,
-}
-
-/// The part of the summary about devices and steps, with the threads of the host, which the replay needs as well.
-struct DevicePart<'a> {
-    host: Host<'a>,
-    wall: (i64, i64),
-    devices: Vec<DeviceTime>,
-    steps: Vec<Step>,
-}
-
-fn host_part(trace: &Trace) -> HostPart {
+/// The function events and the operators: about half of the work before the findings.
+fn host_part(trace: &Trace) -> (FunctionEvents, Vec<Average>) {
     let events = FunctionEvents::without_inputs(trace);
     // The entries of a snapshot's history are no operators.
     let is_snapshot = trace.table.metadata.text(snapshot::SOURCE).is_some();
-    HostPart { operators: if is_snapshot { Vec::new() } else { operators(trace, &events) }, events }
+    let operators = if is_snapshot { Vec::new() } else { operators(trace, &events) };
+    (events, operators)
 }
 
-fn device_part(trace: &Trace) -> DevicePart<'_> {
-    let host = Host::new(trace);
-    let devices = device_times_of(trace, &host);
-    let steps = steps(trace, &devices);
-    DevicePart { host, wall: info::wall_of(trace), devices, steps }
+/// Computes the devices and the steps. Returns the threads of the host, which the replay needs as well, and the period of the trace.
+fn device_part<'t>(analysis: &Analysis<'t>) -> (Host<'t>, (i64, i64)) {
+    let host = Host::new(analysis.trace);
+    analysis.devices_with(&host, &activities(&analysis.trace.table));
+    analysis.steps();
+    (host, info::wall_of(analysis.trace))
 }
 
-/// Kernels by time, and what the rules find.
-fn rules_part(trace: &Trace, device: &DevicePart<'_>) -> (Vec<KernelGroup>, Vec<Finding>) {
-    let DevicePart { wall, devices, steps, .. } = device;
-    let kernels = kernel_groups(trace);
-    let basis = Basis { trace, wall_ns: wall.1 - wall.0, devices, kernels: &kernels, steps };
-    let found = found(&basis);
-    (kernels, found)
+impl Analysis<'_> {
+    /// Returns the summary.
+    pub fn summary(&self) -> &Summary {
+        self.once(|| summary(self))
+    }
 }
 
-/// Computes the summary.
-pub fn summary(trace: &Trace) -> Summary {
-    summary_by(trace, Join::SEQUENTIAL)
-}
-
-/// Computes the summary with functions that `join` runs.
-pub fn summary_by(trace: &Trace, join: Join) -> Summary {
-    let join = join.of_events(trace.table.len());
-    let (mut host, mut device) = (None, None);
-    join.run(&mut [&mut || device = Some(device_part(trace)), &mut || host = Some(host_part(trace))]);
-    let HostPart { events, operators } = host.unwrap_or_else(|| host_part(trace));
-    let device = device.unwrap_or_else(|| device_part(trace));
+fn summary(analysis: &Analysis<'_>) -> Summary {
+    let (trace, join) = (analysis.trace, analysis.join.of_events(analysis.trace.table.len()));
+    let (mut device, mut host) = (None, None);
+    join.run(&mut [&mut || device = Some(device_part(analysis)), &mut || host = Some(host_part(trace))]);
+    let (events, operators) = host.unwrap_or_else(|| host_part(trace));
+    let (host, wall) = device.unwrap_or_else(|| device_part(analysis));
+    let (wall_ns, has_device) = (wall.1 - wall.0, !analysis.devices().is_empty());
     let (mut events, mut replay) = (Some(events), None);
-    let (mut kernels, mut found, mut patterns, mut checked, mut verdicts) = Default::default();
+    let (mut rules, mut patterns, mut verdicts) = Default::default();
     join.run(&mut [
         // Before the replay takes memory, what these two take is released.
         &mut || {
-            checked = events.take().map(|events| identities(trace, &events, &device.devices, &device.steps));
+            if let Some(events) = events.take() {
+                analysis.identities_with(&events);
+            }
         },
-        &mut || patterns = anti_patterns(trace, !device.devices.is_empty(), device.wall.1 - device.wall.0),
-        &mut || replay = Some(Replay::of(trace, &device.host)),
-        &mut || (kernels, found) = rules_part(trace, &device),
-        &mut || verdicts = fitness::fitness(trace, &device.steps),
+        &mut || patterns = anti_patterns(trace, has_device, wall_ns),
+        &mut || replay = Some(Replay::of(trace, &host)),
+        &mut || rules = found(analysis, wall_ns),
+        &mut || verdicts = fitness::fitness(trace, analysis.steps()),
     ]);
-    let DevicePart { host, wall, devices, steps } = device;
     // The replays of findings take memory.
     drop(host);
     let replay = replay.unwrap_or_else(|| Replay::new(trace));
-    let findings = findings(found, trace, &replay, join);
+    let findings = findings(rules, trace, &replay, join);
     Summary {
         fitness: verdicts,
-        identities: checked.unwrap_or_default(),
         findings: with_patterns(findings, patterns),
         tracks: if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() },
-        functions: if has_samples(trace) {
-            sample_rows(trace, SamplesBy::Function, &SampleFilter::default())
-        } else {
-            Rows::default()
-        },
+        functions: has_samples(trace)
+            .then(|| sample_rows(trace, SamplesBy::Function, &SampleFilter::default()))
+            .unwrap_or_default(),
         segments: device_segments(trace),
         self_cpu_ns: operators.iter().map(|row| row.self_cpu_time_total_ns).sum(),
         wall,
-        steps,
-        devices,
         operators,
-        kernels,
     }
 }
 
@@ -324,42 +294,40 @@ fn busiest_tracks(trace: &Trace) -> Vec<(String, usize, i64)> {
     tracks
 }
 
-impl Summary {
-    /// Returns the longest idle gaps of all devices, as pairs of device and index of the gap.
-    pub(crate) fn longest_gaps(&self, limit: usize) -> Vec<(&DeviceTime, usize)> {
-        let mut gaps: Vec<(&DeviceTime, usize)> =
-            self.devices.iter().flat_map(|d| (0..d.gaps.len()).map(move |g| (d, g))).collect();
-        let order = |&(d, g): &(&DeviceTime, usize)| {
-            let (start, end) = d.gaps[g].time;
-            (descending(end - start), start)
-        };
-        // Insertion into a short list: most gaps need one comparison.
-        if gaps.len() > limit && limit < 1000 {
-            let mut longest: Vec<(&DeviceTime, usize)> = Vec::with_capacity(limit + 1);
-            for gap in gaps {
-                if longest.len() < limit || longest.last().is_some_and(|last| order(&gap) < order(last)) {
-                    let at = longest.partition_point(|known| order(known) <= order(&gap));
-                    longest.insert(at, gap);
-                    longest.truncate(limit);
-                }
+/// Returns the longest idle gaps of all devices, as pairs of device and index of the gap.
+pub(super) fn longest_gaps(devices: &[DeviceTime], limit: usize) -> Vec<(&DeviceTime, usize)> {
+    let mut gaps: Vec<(&DeviceTime, usize)> =
+        devices.iter().flat_map(|d| (0..d.gaps.len()).map(move |g| (d, g))).collect();
+    let order = |&(d, g): &(&DeviceTime, usize)| {
+        let (start, end) = d.gaps[g].time;
+        (descending(end - start), start)
+    };
+    // Insertion into a short list: most gaps need one comparison.
+    if gaps.len() > limit && limit < 1000 {
+        let mut longest: Vec<(&DeviceTime, usize)> = Vec::with_capacity(limit + 1);
+        for gap in gaps {
+            if longest.len() < limit || longest.last().is_some_and(|last| order(&gap) < order(last)) {
+                let at = longest.partition_point(|known| order(known) <= order(&gap));
+                longest.insert(at, gap);
+                longest.truncate(limit);
             }
-            return longest;
         }
-        sort_by_key(&mut gaps, order);
-        gaps.truncate(limit);
-        gaps
+        return longest;
     }
+    sort_by_key(&mut gaps, order);
+    gaps.truncate(limit);
+    gaps
+}
 
-    /// Returns the summary as one row; lists have at most `limit` entries.
-    pub fn rows(&self, trace: &Trace, limit: usize) -> Rows {
-        let mut rows = Rows::new(COLUMNS);
-        rows.push(row(self, trace, limit));
-        rows
-    }
+/// Returns the summary as one row; lists have at most `limit` entries.
+pub(super) fn rows(analysis: &Analysis<'_>, limit: usize) -> Rows {
+    let mut rows = Rows::new(COLUMNS);
+    rows.push(row(analysis, limit));
+    rows
+}
 
-    /// Returns the mean wall time of a step, in ns; `None` without steps.
-    pub(crate) fn mean_step_ns(&self) -> Option<i64> {
-        let count = self.steps.len() as i64;
-        (count > 0).then(|| self.steps.iter().map(|s| s.time.1 - s.time.0).sum::<i64>() / count)
-    }
+/// Returns the mean wall time of the steps, in ns; `None` without steps.
+pub(super) fn mean_step_ns(steps: &[Step]) -> Option<i64> {
+    let count = steps.len() as i64;
+    (count > 0).then(|| steps.iter().map(|s| s.time.1 - s.time.0).sum::<i64>() / count)
 }

@@ -2,11 +2,14 @@
 
 mod other_files;
 
+use crate::analysis::context::Analysis;
+use crate::analysis::device::device_time::DeviceTime;
+use crate::analysis::device::kernels::KernelGroup;
 use crate::analysis::device::names::short_name;
 use crate::analysis::device::steps::PARTS;
 use crate::analysis::overview::fitness::Verdict;
 use crate::analysis::overview::info;
-use crate::analysis::overview::summary::{self, Summary, summary_by};
+use crate::analysis::overview::summary::{self, Summary, longest_gaps, mean_step_ns};
 use crate::analysis::query::question::Question;
 use crate::analysis::query::{Answer, Input, Query, Request};
 use crate::base::demangle::demangled;
@@ -34,32 +37,33 @@ pub const SUMMARY: Query = Query::new(
 .questions(&Question::ALL);
 
 fn answer(trace: &Trace, request: Request<'_>) -> Answer {
-    let summary = summary_by(trace, request.join);
+    let analysis = Analysis::new(trace).run_by(request.join);
     if request.for_reading {
-        return Answer::page(render(request.name, trace, &summary));
+        return Answer::page(render(request.name, &analysis));
     }
-    summary.rows(trace, TOP).into()
+    summary::rows(&analysis, TOP).into()
 }
 
 /// The number of rows of each list.
 pub const TOP: usize = 10;
 
 /// Renders the summary of the trace `name`.
-pub fn render(name: &str, trace: &Trace, summary: &Summary) -> Page {
+pub fn render(name: &str, analysis: &Analysis<'_>) -> Page {
+    let (trace, summary) = (analysis.trace, analysis.summary());
     let mut out = Page::default();
     head(&mut out, name, trace, summary);
     fitness(&mut out, summary);
-    devices(&mut out, summary);
-    steps(&mut out, trace, summary);
+    devices(&mut out, analysis.devices());
+    steps(&mut out, analysis);
     operators(&mut out, summary);
-    kernels(&mut out, summary);
+    kernels(&mut out, analysis.kernel_groups());
     tracks(&mut out, summary);
     functions(&mut out, trace, summary);
     other_files::memory(&mut out, trace, summary);
     other_files::nodes(&mut out, trace);
-    gaps(&mut out, trace, summary);
+    gaps(&mut out, analysis);
     findings(&mut out, summary);
-    data_quality(&mut out, trace, summary);
+    data_quality(&mut out, analysis);
     out
 }
 
@@ -133,9 +137,9 @@ fn reasons(summary: &Summary, verdict: Verdict) -> Vec<(&str, Vec<String>)> {
     all
 }
 
-fn devices(out: &mut Page, summary: &Summary) {
+fn devices(out: &mut Page, devices: &[DeviceTime]) {
     let mut rows = Rows::page(&["GPU", "Work", "Count", "Busy", "of window", "Sum", "Exposed"]);
-    for device in &summary.devices {
+    for device in devices {
         let window = (device.window.1 - device.window.0).max(1);
         let share = |ns: i64| Cell::Share(ns as f64 / window as f64);
         rows.push(vec![
@@ -174,14 +178,15 @@ fn devices(out: &mut Page, summary: &Summary) {
     out.indented("GPU time", &rows);
 }
 
-fn steps(out: &mut Page, trace: &Trace, summary: &Summary) {
-    let Some(mean) = summary.mean_step_ns() else { return };
-    let n = summary.steps.len();
-    let walls = summary.steps.iter().map(|s| s.time.1 - s.time.0);
+fn steps(out: &mut Page, analysis: &Analysis<'_>) {
+    let (table, steps) = (&analysis.trace.table, analysis.steps());
+    let Some(mean) = mean_step_ns(steps) else { return };
+    let n = steps.len();
+    let walls = steps.iter().map(|s| s.time.1 - s.time.0);
     let (shortest, longest) = (walls.clone().min().unwrap_or(0), walls.clone().max().unwrap_or(0));
     let total = walls.sum::<i64>().max(1);
-    let first = trace.table.name(summary.steps[0].row);
-    let mut pids: Vec<_> = summary.steps.iter().map(|step| trace.table.track(step.row).pid).collect();
+    let first = table.name(steps[0].row);
+    let mut pids: Vec<_> = steps.iter().map(|step| table.track(step.row).pid).collect();
     pids.sort_unstable();
     pids.dedup();
     let processes = pids.len();
@@ -199,7 +204,7 @@ fn steps(out: &mut Page, trace: &Trace, summary: &Summary) {
     let mean = if processes > 1 { "Mean of a step, all processes" } else { "Mean of a step" };
     let mut rows = Rows::page(&["Part", mean, "Share"]);
     for (at, part) in PARTS.iter().enumerate() {
-        let sum: i64 = summary.steps.iter().map(|s| s.parts_ns[at]).sum();
+        let sum: i64 = steps.iter().map(|s| s.parts_ns[at]).sum();
         if sum > 0 {
             rows.push(vec![
                 part.replace('_', " ").into(),
@@ -238,10 +243,10 @@ pub(super) fn top(what: &str, of: usize) -> String {
     if of > TOP { format!("Top {TOP} of {} {what}", count(of)) } else { format!("All {what}") }
 }
 
-fn kernels(out: &mut Page, summary: &Summary) {
-    let total: i64 = summary.kernels.iter().map(|k| k.sum_ns).sum();
+fn kernels(out: &mut Page, groups: &[KernelGroup]) {
+    let total: i64 = groups.iter().map(|k| k.sum_ns).sum();
     let mut rows = Rows::page(&["Kernel", "Count", "Total", "Share", "Mean"]);
-    for group in summary.kernels.iter().take(TOP) {
+    for group in groups.iter().take(TOP) {
         rows.push(vec![
             short_name(&group.name).into(),
             group.count.into(),
@@ -250,7 +255,7 @@ fn kernels(out: &mut Page, summary: &Summary) {
             Cell::Ns(group.sum_ns / group.count.max(1) as i64),
         ]);
     }
-    out.indented(&top("kernels, memcpys and memsets by time", summary.kernels.len()), &rows);
+    out.indented(&top("kernels, memcpys and memsets by time", groups.len()), &rows);
 }
 
 fn tracks(out: &mut Page, summary: &Summary) {
@@ -273,15 +278,15 @@ fn functions(out: &mut Page, trace: &Trace, summary: &Summary) {
     out.indented(&top(what, functions.rows.len()), &rows);
 }
 
-fn gaps(out: &mut Page, trace: &Trace, summary: &Summary) {
-    let origin = trace.start_ns;
+fn gaps(out: &mut Page, analysis: &Analysis<'_>) {
+    let trace = analysis.trace;
     let mut rows = Rows::page(&["Idle", "At", "GPU", "Cause", "Until"]);
-    for (device, at) in summary.longest_gaps(5) {
+    for (device, at) in longest_gaps(analysis.devices(), 5) {
         let gap = &device.gaps[at];
         let name = trace.table.name(gap.after);
         rows.push(vec![
             Cell::Ns(gap.time.1 - gap.time.0),
-            Cell::Ns(gap.time.0.saturating_sub(origin)),
+            Cell::Ns(gap.time.0.saturating_sub(trace.start_ns)),
             device.device.as_str().into(),
             device.main_cause(gap).label().into(),
             short_name(&demangled(name)).into(),
@@ -308,8 +313,8 @@ fn findings(out: &mut Page, summary: &Summary) {
     }
 }
 
-fn data_quality(out: &mut Page, trace: &Trace, summary: &Summary) {
-    let checks = &summary.identities;
+fn data_quality(out: &mut Page, analysis: &Analysis<'_>) {
+    let (trace, checks) = (analysis.trace, analysis.identities());
     let broken: Vec<_> = checks.iter().filter(|c| !c.holds).collect();
     out.blank();
     out.line("Data quality");

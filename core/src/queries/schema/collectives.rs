@@ -3,7 +3,6 @@
 use super::column::{Field, FieldType, number};
 use super::{Schema, answer};
 use crate::analysis::device::collectives::{COLUMNS, calls};
-use crate::analysis::device::ranges::StepFinder;
 use crate::base::rows::Cell;
 use crate::base::words::help;
 use alloc::vec;
@@ -14,15 +13,14 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is a call of a collective, or a message from one rank to another.",
     sorted_by: &["ts_ns"],
     fields,
-    source: |trace, _| {
-        let steps = StepFinder::new(&trace.table);
+    source: |analysis, _| {
+        let (trace, steps) = (analysis.trace, analysis.step_finder());
         let row = |(row, mut cells): (_, Vec<Cell>)| {
             cells.extend([Cell::Int(number(row)), steps.number(trace, row).into()]);
             cells
         };
         answer::opened(fields(), calls(trace).into_iter().map(row).collect())
     },
-    of_summary: None,
 };
 
 fn fields() -> Vec<Field> {

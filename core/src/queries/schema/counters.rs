@@ -12,8 +12,7 @@ pub(super) const SCHEMA: Schema = Schema {
             queues, activity and bandwidth of devices.",
     sorted_by: &["counter", "ts_ns"],
     fields: || fields(Counters::COLUMNS),
-    source: |trace, _| opened(Counters::new(trace), |all| all.points.len(), Counters::COLUMNS),
-    of_summary: None,
+    source: |analysis, _| opened(Counters::new(analysis.trace), |all| all.points.len(), Counters::COLUMNS),
 };
 
 struct Counters {

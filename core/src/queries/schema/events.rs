@@ -3,6 +3,7 @@
 use super::Schema;
 use super::arguments::{Arguments, PYTHON_PARENT};
 use super::column::{Column, Wanted, device, fields, number, opened, since, stream};
+use crate::analysis::context::Analysis;
 use crate::analysis::device::ranges::StepFinder;
 use crate::trace::Trace;
 use crate::trace::table::events::{Row, Table};
@@ -23,8 +24,7 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is an event of the file.",
     sorted_by: &["track", "ts_ns"],
     fields: || fields(Events::COLUMNS),
-    source: |trace, wanted| opened(Events::new(trace, wanted), |all| all.rows.len(), Events::COLUMNS),
-    of_summary: None,
+    source: |analysis, wanted| opened(Events::new(analysis, wanted), |all| all.rows.len(), Events::COLUMNS),
 };
 
 /// A column of the table.
@@ -74,7 +74,7 @@ impl<'t> Events<'t> {
         Of::int(
             STEP,
             "The profiler step in which it began; of device work, in which it was launched.",
-            |all, at| all.steps.number(all.trace, all.rows[at]),
+            |all, at| all.steps?.number(all.trace, all.rows[at]),
         )
         .optional(),
         Of::int("correlation", "The id that a call and the device work that it started share.", |all, at| {
@@ -137,7 +137,8 @@ struct Events<'t> {
     trace: &'t Trace,
     /// The events in the order of the table.
     rows: Vec<Row>,
-    steps: StepFinder,
+    /// `None` unless requested.
+    steps: Option<&'t StepFinder>,
     arguments: Arguments,
     /// By row; empty unless a column of the tree was requested.
     positions: Vec<Option<Position>>,
@@ -147,13 +148,14 @@ struct Events<'t> {
 }
 
 impl<'t> Events<'t> {
-    fn new(trace: &'t Trace, wanted: &Wanted) -> Events<'t> {
+    fn new(analysis: &'t Analysis<'t>, wanted: &Wanted) -> Events<'t> {
+        let trace = analysis.trace;
         let (table, tree) = (&trace.table, &trace.tree);
         let wants_tree = wanted.any(&[PARENT, DEPTH, SELF]);
         Events {
             trace,
             rows: sorted_by_track(table, |_| true).0,
-            steps: if wanted.any(&[STEP]) { StepFinder::new(table) } else { StepFinder::default() },
+            steps: wanted.any(&[STEP]).then(|| analysis.step_finder()),
             arguments: Arguments::new(table),
             positions: if wants_tree { positions(table, tree) } else { Vec::new() },
             depths: if wanted.any(&[DEPTH]) { depths(tree) } else { Vec::new() },

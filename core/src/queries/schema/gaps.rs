@@ -1,12 +1,11 @@
 //! The table `gaps`: the idle time of devices.
 
+use super::Schema;
 use super::column::{Column, fields, number, opened, since};
-use super::{Schema, Source};
-use crate::analysis::device::device_time::{DeviceTime, device_times};
+use crate::analysis::context::Analysis;
+use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::idle::Part;
 use crate::trace::Trace;
-use alloc::borrow::Cow;
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 pub(super) const SCHEMA: Schema = Schema {
@@ -15,23 +14,19 @@ pub(super) const SCHEMA: Schema = Schema {
             device add up to its idle time.",
     sorted_by: &["device", "ts_ns"],
     fields: || fields(Gaps::COLUMNS),
-    source: |trace, _| open(trace, Cow::Owned(device_times(trace))),
-    of_summary: Some(|trace, summary| open(trace, Cow::Borrowed(&summary.devices))),
+    source: |analysis, _| opened(Gaps::new(analysis), |all| all.gaps.len(), Gaps::COLUMNS),
 };
-
-fn open<'t>(trace: &'t Trace, devices: Cow<'t, [DeviceTime]>) -> Box<dyn Source + 't> {
-    opened(Gaps::new(trace, devices), |all| all.gaps.len(), Gaps::COLUMNS)
-}
 
 struct Gaps<'t> {
     trace: &'t Trace,
-    devices: Cow<'t, [DeviceTime]>,
+    devices: &'t [DeviceTime],
     /// The indexes of a device and of one of its periods.
     gaps: Vec<(usize, usize)>,
 }
 
 impl<'t> Gaps<'t> {
-    fn new(trace: &'t Trace, devices: Cow<'t, [DeviceTime]>) -> Gaps<'t> {
+    fn new(analysis: &'t Analysis<'t>) -> Gaps<'t> {
+        let (trace, devices) = (analysis.trace, analysis.devices());
         let parts = |(at, device): (usize, &DeviceTime)| (0..device.idle.len()).map(move |part| (at, part));
         Gaps { trace, gaps: devices.iter().enumerate().flat_map(parts).collect(), devices }
     }

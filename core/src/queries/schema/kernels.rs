@@ -4,6 +4,7 @@ use super::Schema;
 use super::arguments::{REGISTERS, SHARED, WARPS, dimensions};
 use super::column::{Column, Wanted, device, fields, number, opened, since, stream};
 use super::distinct::{Distinct, address};
+use crate::analysis::context::Analysis;
 use crate::analysis::device::attributes::{annotation, occupancy_limit};
 use crate::analysis::device::device_time::{Class, Classes};
 use crate::analysis::device::kernel_keys::{KernelsBy, Keys, activity_name};
@@ -24,8 +25,7 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is a kernel, copy or memset on a device.",
     sorted_by: &["track", "ts_ns"],
     fields: || fields(Kernels::COLUMNS),
-    source: |trace, wanted| opened(Kernels::new(trace, wanted), |all| all.rows.len(), Kernels::COLUMNS),
-    of_summary: None,
+    source: |analysis, wanted| opened(Kernels::new(analysis, wanted), |all| all.rows.len(), Kernels::COLUMNS),
 };
 
 /// What the rules for names say about an activity.
@@ -53,14 +53,14 @@ struct Kernels<'t> {
     names: Distinct<Name>,
     shapes: Distinct<Shape>,
     rules: Vec<Rules>,
-    steps: StepFinder,
+    steps: &'t StepFinder,
     /// Floating point operations; empty unless requested.
     flops: Vec<Option<i64>>,
 }
 
 impl<'t> Kernels<'t> {
-    fn new(trace: &'t Trace, wanted: &Wanted) -> Kernels<'t> {
-        let table = &trace.table;
+    fn new(analysis: &'t Analysis<'t>, wanted: &Wanted) -> Kernels<'t> {
+        let (trace, table) = (analysis.trace, &analysis.trace.table);
         let is_work = |row: Row| table.category(row).is_device_work() && table.is_span(row);
         let rows = sorted_by_track(table, is_work).0;
         let (mut classes, mut work) = (Classes::new(trace), Work::new(trace));
@@ -72,7 +72,7 @@ impl<'t> Kernels<'t> {
         let rules = rules.collect();
         let flops = rows.iter().filter(|_| wanted.any(&["flops"])).map(|&row| work.of(row)).collect();
         let (names, shapes) = (names(trace, &rows), shapes(table, &rows));
-        Kernels { trace, names, shapes, rules, steps: StepFinder::new(table), flops, rows }
+        Kernels { trace, names, shapes, rules, steps: analysis.step_finder(), flops, rows }
     }
 
     fn table(&self) -> &'t Table {

@@ -13,16 +13,15 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is a kernel, copy or memset with the call that started it. Work without a call has no row.",
     sorted_by: &["work"],
     fields: || fields(All::COLUMNS),
-    source: |trace, _| {
-        let all = All { trace, steps: StepFinder::new(&trace.table), launches: launches(trace) };
-        opened(all, |all| all.launches.len(), All::COLUMNS)
+    source: |analysis, _| {
+        let (trace, steps, launches) = (analysis.trace, analysis.step_finder(), launches(analysis.trace));
+        opened(All { trace, steps, launches }, |all| all.launches.len(), All::COLUMNS)
     },
-    of_summary: None,
 };
 
 struct All<'t> {
     trace: &'t Trace,
-    steps: StepFinder,
+    steps: &'t StepFinder,
     launches: Vec<Launch>,
 }
 

@@ -2,6 +2,7 @@
 
 use super::Schema;
 use super::column::{Column, fields, number, opened, since};
+use crate::analysis::context::Analysis;
 use crate::analysis::device::memory::{Memory, MemoryDevice, Record};
 use crate::analysis::device::owners::Owners;
 use crate::analysis::device::ranges::StepFinder;
@@ -15,25 +16,20 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is an allocation or a release of memory, or an allocation that failed; those that failed come last.",
     sorted_by: &["ts_ns"],
     fields: || fields(All::COLUMNS),
-    source: |trace, _| opened(All::new(trace), All::len, All::COLUMNS),
-    of_summary: None,
+    source: |analysis, _| opened(All::new(analysis), All::len, All::COLUMNS),
 };
 
 struct All<'t> {
     trace: &'t Trace,
     memory: Memory,
     owners: Owners<'t>,
-    steps: StepFinder,
+    steps: &'t StepFinder,
 }
 
-impl All<'_> {
-    fn new(trace: &Trace) -> All<'_> {
-        All {
-            trace,
-            memory: Memory::new(trace),
-            owners: Owners::new(trace),
-            steps: StepFinder::new(&trace.table),
-        }
+impl<'t> All<'t> {
+    fn new(analysis: &'t Analysis<'t>) -> All<'t> {
+        let (trace, steps) = (analysis.trace, analysis.step_finder());
+        All { trace, memory: Memory::new(trace), owners: Owners::new(trace), steps }
     }
 
     fn len(&self) -> usize {

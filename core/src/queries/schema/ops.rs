@@ -3,6 +3,7 @@
 use super::Schema;
 use super::column::{Column, Wanted, fields, number, opened, since};
 use super::distinct::{Distinct, address};
+use crate::analysis::context::Analysis;
 use crate::analysis::device::ranges::StepFinder;
 use crate::analysis::device::roofline::input_bytes;
 use crate::analysis::flops::Inputs;
@@ -21,15 +22,14 @@ pub(super) const SCHEMA: Schema = Schema {
             Its names and sums are those of PyTorch.",
     sorted_by: &["op"],
     fields: || fields(Ops::COLUMNS),
-    source: |trace, wanted| opened(Ops::new(trace, wanted), |all| all.all.len(), Ops::COLUMNS),
-    of_summary: None,
+    source: |analysis, wanted| opened(Ops::new(analysis, wanted), |all| all.all.len(), Ops::COLUMNS),
 };
 
 struct Ops<'t> {
     trace: &'t Trace,
     events: FunctionEvents,
     all: Vec<FunctionEvent>,
-    steps: StepFinder,
+    steps: &'t StepFinder,
     /// Device time with that of callees, by event.
     device_totals: Vec<i64>,
     /// The size of the inputs, by event, if it is requested.
@@ -37,13 +37,14 @@ struct Ops<'t> {
 }
 
 impl<'t> Ops<'t> {
-    fn new(trace: &'t Trace, wanted: &Wanted) -> Ops<'t> {
+    fn new(analysis: &'t Analysis<'t>, wanted: &Wanted) -> Ops<'t> {
+        let trace = analysis.trace;
         let needs_inputs = wanted.any(&["input_shapes", "stack", "flops", "kernels"]);
         let events =
             if needs_inputs { FunctionEvents::new(trace) } else { FunctionEvents::without_inputs(trace) };
         let device_totals = events.device_totals_ns();
         let input_bytes = wanted.any(&["input_bytes"]).then(|| sizes(trace, &events));
-        let (all, steps) = (events.events().collect(), StepFinder::new(&trace.table));
+        let (all, steps) = (events.events().collect(), analysis.step_finder());
         Ops { trace, events, all, steps, device_totals, input_bytes }
     }
 

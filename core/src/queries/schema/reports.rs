@@ -1,16 +1,11 @@
 //! The tables of what the engine says about a trace: `findings`, `diagnostics` and `traces`.
 
+use super::Schema;
 use super::answer;
 use super::column::{Column, Field, fields, number, opened};
-use super::{Schema, Source};
 use crate::analysis::overview::check;
 use crate::analysis::overview::findings::Finding;
-use crate::analysis::overview::identities::Identity;
 use crate::analysis::overview::info;
-use crate::analysis::overview::summary::summary;
-use crate::trace::Trace;
-use alloc::borrow::Cow;
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 pub(super) const FINDINGS: Schema = Schema {
@@ -18,20 +13,17 @@ pub(super) const FINDINGS: Schema = Schema {
     about: "A row is a finding: something that costs time or affects the quality of the numbers.",
     sorted_by: &["finding"],
     fields: || fields(Findings::COLUMNS),
-    source: |trace, _| Findings::open(Cow::Owned(summary(trace).findings)),
-    of_summary: Some(|_, summary| Findings::open(Cow::Borrowed(&summary.findings))),
+    source: |analysis, _| {
+        opened(Findings(&analysis.summary().findings), |all| all.0.len(), Findings::COLUMNS)
+    },
 };
 
-struct Findings<'t>(Cow<'t, [Finding]>);
+struct Findings<'t>(&'t [Finding]);
 
 /// A column of the table.
 type Of<'t> = Column<Findings<'t>>;
 
 impl<'t> Findings<'t> {
-    fn open(findings: Cow<'t, [Finding]>) -> Box<dyn Source + 't> {
-        opened(Findings(findings), |all| all.0.len(), Findings::COLUMNS)
-    }
-
     const COLUMNS: &'t [Of<'t>] = &[
         Of::int(
             "finding",
@@ -75,13 +67,10 @@ pub(super) const DIAGNOSTICS: Schema = Schema {
     about: "A row is an identity, a violated rule of PyTorch's trace validator, or a defect of the file.",
     sorted_by: &[],
     fields: diagnostic_fields,
-    source: |trace, _| diagnostics(trace, &check::identities_of(trace)),
-    of_summary: Some(|trace, summary| diagnostics(trace, &summary.identities)),
+    source: |analysis, _| {
+        answer::opened(diagnostic_fields(), check::rows(analysis.trace, analysis.identities()).rows)
+    },
 };
-
-fn diagnostics<'t>(trace: &Trace, identities: &[Identity]) -> Box<dyn Source + 't> {
-    answer::opened(diagnostic_fields(), check::rows(trace, identities).rows)
-}
 
 fn diagnostic_fields() -> Vec<Field> {
     // `left` and `right` are keywords of SQL.
@@ -93,8 +82,8 @@ pub(super) const TRACES: Schema = Schema {
     about: "A row is a trace.",
     sorted_by: &[],
     fields: || trace_fields().into_iter().filter(|field| field.name != RANK).collect(),
-    source: |trace, _| {
-        let (mut fields, mut rows) = (trace_fields(), info::info(trace).rows);
+    source: |analysis, _| {
+        let (mut fields, mut rows) = (trace_fields(), info::info(analysis.trace).rows);
         if let Some(rank) = fields.iter().position(|field| field.name == RANK) {
             fields.remove(rank);
             for row in &mut rows {
@@ -103,7 +92,6 @@ pub(super) const TRACES: Schema = Schema {
         }
         answer::opened(fields, rows)
     },
-    of_summary: None,
 };
 
 /// Every table of a data set has this column.

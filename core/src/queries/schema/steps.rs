@@ -1,29 +1,24 @@
 //! The table `steps`.
 
+use super::Schema;
 use super::column::{Column, fields, number, opened, since};
-use super::{Schema, Source};
-use crate::analysis::device::device_time::device_times;
-use crate::analysis::device::steps::{Step, steps};
+use crate::analysis::device::steps::Step;
 use crate::trace::Trace;
-use alloc::borrow::Cow;
-use alloc::boxed::Box;
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "steps",
     about: "A row is a profiler step.",
     sorted_by: &["ts_ns"],
     fields: || fields(Steps::COLUMNS),
-    source: |trace, _| open(trace, Cow::Owned(steps(trace, &device_times(trace)))),
-    of_summary: Some(|trace, summary| open(trace, Cow::Borrowed(&summary.steps))),
+    source: |analysis, _| {
+        let (trace, steps) = (analysis.trace, analysis.steps());
+        opened(Steps { trace, steps }, |all| all.steps.len(), Steps::COLUMNS)
+    },
 };
-
-fn open<'t>(trace: &'t Trace, steps: Cow<'t, [Step]>) -> Box<dyn Source + 't> {
-    opened(Steps { trace, steps }, |all| all.steps.len(), Steps::COLUMNS)
-}
 
 struct Steps<'t> {
     trace: &'t Trace,
-    steps: Cow<'t, [Step]>,
+    steps: &'t [Step],
 }
 
 impl Steps<'_> {

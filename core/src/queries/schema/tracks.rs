@@ -11,11 +11,10 @@ pub(super) const SCHEMA: Schema = Schema {
     about: "A row is a thread or a stream: the pid and the tid that events have in common.",
     sorted_by: &["track"],
     fields: || fields(Tracks::COLUMNS),
-    source: |trace, _| {
-        let all = Tracks { trace, names: LaneNames::new(trace) };
+    source: |analysis, _| {
+        let all = Tracks { trace: analysis.trace, names: LaneNames::new(analysis.trace) };
         opened(all, |all| all.trace.table.tracks.all().len(), Tracks::COLUMNS)
     },
-    of_summary: None,
 };
 
 struct Tracks<'t> {

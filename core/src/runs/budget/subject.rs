@@ -1,10 +1,9 @@
 //! What a trace measures.
 
 use super::metric::Metric;
+use crate::analysis::context::Analysis;
 use crate::analysis::device::idle::{Cause, whole_cause};
 use crate::analysis::overview::findings::FindingCode;
-use crate::analysis::overview::fitness::Fitness;
-use crate::analysis::overview::summary::summary;
 use crate::analysis::query::question::Question;
 use crate::base::index::Keyed;
 use crate::base::names::NameId;
@@ -37,10 +36,11 @@ pub struct Subject {
 impl Subject {
     /// Reduces a trace. `source` is its name in answers.
     pub fn of(trace: &Trace, source: &str) -> Subject {
-        let summary = summary(trace);
+        let analysis = Analysis::new(trace);
+        let summary = analysis.summary();
         let mut findings: Vec<FindingCode> = summary.findings.iter().map(|finding| finding.code).collect();
         findings.dedup();
-        let unfit = summary.fitness.into_iter();
+        let unfit = summary.fitness.iter().filter(|one| one.is_unfit());
         let profile = Profile::of(trace, source);
         let mut devices: Vec<usize> = (0..profile.memory.len()).collect();
         devices.sort_unstable_by_key(|&at| (&profile.memory[at].device, at));
@@ -49,7 +49,7 @@ impl Subject {
             devices,
             findings,
             has_events: trace.has_events(),
-            unfit: unfit.filter(Fitness::is_unfit).map(|one| (one.question, one.because())).collect(),
+            unfit: unfit.map(|one| (one.question, one.because())).collect(),
         }
     }
 

@@ -21,7 +21,8 @@ pub(crate) use places::{COLLECTIVE_IN_FLIGHT, Node, Places, ROOTS};
 pub(crate) use readings::{Readings, is_clock};
 pub(crate) use sums::Sum;
 
-use crate::analysis::device::device_time::{DeviceTime, by_cause, device_times};
+use crate::analysis::context::Analysis;
+use crate::analysis::device::device_time::{DeviceTime, by_cause};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::memory::{Device, Memory, Record};
 use crate::analysis::device::ranges::step_ranges;
@@ -123,19 +124,20 @@ impl Profile {
     /// Reduces a trace. `source` is its name in answers.
     pub fn of(trace: &Trace, source: &str) -> Profile {
         let periods = Periods::of(trace);
-        let devices = device_times(trace);
+        let analysis = Analysis::new(trace);
+        let devices = analysis.devices();
         let in_flight = calls(trace).in_flight;
         let phases = Phases::of(trace, &in_flight);
         let mut places = places::Builder::new(trace);
         host::add(&periods, &Intervals::union_of(in_flight), &mut places);
-        device::add(&periods, &devices, &mut places);
+        device::add(&periods, devices, &mut places);
         let step =
             |(time, number): (&Interval, &Option<i64>)| Step { number: *number, wall_ns: time.1 - time.0 };
         Profile {
             source: source.to_owned(),
-            facts: Facts::of(trace, &devices, &periods),
+            facts: Facts::of(trace, devices, &periods),
             steps: periods.times.iter().zip(&periods.numbers).map(step).collect(),
-            idle: periods.times.iter().map(|&time| idle(&devices, &periods, time)).collect(),
+            idle: periods.times.iter().map(|&time| idle(devices, &periods, time)).collect(),
             phases: periods.times.iter().map(|&time| phases.within(time)).collect(),
             memory: memory(trace, &periods),
             readings: readings::readings(trace, &periods),

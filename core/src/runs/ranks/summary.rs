@@ -4,10 +4,10 @@ mod names;
 
 use super::calls::{self, Call, Group};
 use super::phases::{Phases, Times};
-use crate::analysis::device::device_time::{Class, DeviceTime, device_times};
+use crate::analysis::context::Analysis;
+use crate::analysis::device::device_time::{Class, DeviceTime};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::memory::Memory;
-use crate::analysis::device::steps::steps;
 use crate::analysis::overview::fitness::{Verdict, fitness};
 use crate::analysis::overview::info::{producer, wall};
 use crate::analysis::query::question::Question;
@@ -113,8 +113,8 @@ impl Summary {
         let unix = |(start, end): (i64, i64)| (start.saturating_add(base), end.saturating_add(base));
         let calls = calls::calls(trace);
         let phases = Phases::of(trace, &calls.in_flight);
-        let devices = device_times(trace);
-        let steps = steps(trace, &devices);
+        let analysis = Analysis::new(trace);
+        let (devices, steps) = (analysis.devices(), analysis.steps());
         let step_times = steps.iter().map(|step| StepTimes {
             number: step.number,
             cycle: 0,
@@ -136,10 +136,10 @@ impl Summary {
             is_merged: is_merged(table),
             steps: step_times.collect(),
             phases: phases.within(wall),
-            idle: idle(&devices),
+            idle: idle(devices),
             devices: devices.iter().map(device_sum).collect(),
             memory: memory(trace),
-            fitness: verdicts(trace, &steps),
+            fitness: verdicts(trace, steps),
             calls: with_doing(calls.calls, &phases, wall.0)
                 .map(|call| Call { time: unix(call.time), ..call })
                 .collect(),

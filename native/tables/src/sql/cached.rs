@@ -1,6 +1,7 @@
 //! A trace in memory, with the tables that were opened.
 
 use crate::arrow::RankTrace;
+use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::queries::schema::{Data, Schema, Source};
 use self_cell::self_cell;
 use std::collections::BTreeSet;
@@ -11,8 +12,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 type BoxedSource<'t> = Box<dyn Source + 't>;
 
 self_cell!(
-    struct Opened {
+    /// A trace with what its tables have in common.
+    struct Analysed {
         owner: Arc<RankTrace>,
+        #[covariant]
+        dependent: Analysis,
+    }
+
+    impl {Debug}
+);
+
+self_cell!(
+    struct Opened {
+        owner: Arc<Analysed>,
         #[covariant]
         dependent: BoxedSource,
     }
@@ -45,12 +57,15 @@ impl Open {
 #[derive(Debug)]
 pub(super) struct Cached {
     pub(super) of: Arc<RankTrace>,
+    analysed: Arc<Analysed>,
     opened: Mutex<Vec<Arc<Open>>>,
 }
 
 impl Cached {
     pub(super) fn new(of: RankTrace) -> Cached {
-        Cached { of: Arc::new(of), opened: Mutex::new(Vec::new()) }
+        let of = Arc::new(of);
+        let analysed = Arc::new(Analysed::new(Arc::clone(&of), |of| Analysis::new(&of.trace)));
+        Cached { of, analysed, opened: Mutex::new(Vec::new()) }
     }
 
     /// Returns a table for these columns. It is opened at most once for the same columns.
@@ -66,7 +81,9 @@ impl Cached {
             columns.extend(&opened.swap_remove(known).columns);
         }
         let wanted: Vec<usize> = columns.iter().copied().collect();
-        let source = Opened::new(Arc::clone(&self.of), |of| schema.open(&of.trace, &wanted));
+        let source = Opened::new(Arc::clone(&self.analysed), |analysed| {
+            schema.open(analysed.borrow_dependent(), Some(&wanted))
+        });
         let open = Arc::new(Open { schema, columns, opened: source });
         opened.push(Arc::clone(&open));
         open

@@ -1,6 +1,7 @@
 //! Findings about devices: idle time, communication, short kernels.
 
-use super::{Basis, Finding, FindingCode, percent, share, threshold};
+use super::{Finding, FindingCode, percent, share, threshold};
+use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::{Class, DeviceTime, by_cause};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::replay::Changes;
@@ -15,8 +16,8 @@ use alloc::vec::Vec;
 const SHOWN: usize = 3;
 
 /// Adds the causes of the idle time of the device that was idle longest, except those that other findings are about.
-pub(super) fn idle(out: &mut Vec<Finding>, basis: &Basis<'_>) {
-    let Some(device) = basis.devices.iter().max_by_key(|device| recorded(device).0) else { return };
+pub(super) fn idle(out: &mut Vec<Finding>, analysis: &Analysis<'_>) {
+    let Some(device) = analysis.devices().iter().max_by_key(|device| recorded(device).0) else { return };
     let (idle, window) = recorded(device);
     if share(idle, window) < threshold::IDLE {
         return;
@@ -32,11 +33,11 @@ pub(super) fn idle(out: &mut Vec<Finding>, basis: &Basis<'_>) {
             device.device,
             time_ns(ns, None),
             percent(ns, window),
-            notes(early, ns, basis.devices.len()),
+            notes(early, ns, analysis.devices().len()),
             cause.label()
         );
         let rows = longest(device, cause);
-        let has_stacks = basis.trace.table.metadata.flag("with_stack") == Some(true);
+        let has_stacks = analysis.trace.table.metadata.flag("with_stack") == Some(true);
         let advice = match cause {
             Cause::Unknown if rows.is_empty() && has_stacks => BLANK_WITH_STACKS,
             Cause::Unknown if rows.is_empty() => BLANK,
@@ -133,12 +134,12 @@ fn advice(cause: Cause) -> &'static str {
 }
 
 /// Adds the communication of the device on which most of it is exposed.
-pub(super) fn exposed(out: &mut Vec<Finding>, basis: &Basis<'_>) {
+pub(super) fn exposed(out: &mut Vec<Finding>, analysis: &Analysis<'_>) {
     let exposed = |device: &DeviceTime| {
         let class = device.classes.iter().find(|class| class.class == Class::Communication);
         class.map_or(0, |class| class.exposed_ns)
     };
-    let Some(device) = basis.devices.iter().max_by_key(|device| exposed(device)) else { return };
+    let Some(device) = analysis.devices().iter().max_by_key(|device| exposed(device)) else { return };
     let (window, ns) = (device.window.1 - device.window.0, exposed(device));
     if share(ns, window) < threshold::EXPOSED {
         return;
@@ -153,29 +154,29 @@ pub(super) fn exposed(out: &mut Vec<Finding>, basis: &Basis<'_>) {
         "overlap communication with computation: tune bucket sizes, prefetch, or use a separate stream";
     let mut finding = Finding::new(FindingCode::ExposedCommunication, ns, message, advice);
     finding.changes = Some(Changes { overlap_communication: true, ..Changes::default() });
-    out.push(finding.shown_by("kernels", of_class(basis, Class::Communication)));
+    out.push(finding.shown_by("kernels", of_class(analysis, Class::Communication)));
 }
 
 /// The longest activities of a class, one of each name.
-fn of_class(basis: &Basis<'_>, class: Class) -> Vec<Row> {
-    let groups = basis.kernels.iter().filter(|group| group.class == class);
+fn of_class(analysis: &Analysis<'_>, class: Class) -> Vec<Row> {
+    let groups = analysis.kernel_groups().iter().filter(|group| group.class == class);
     groups.take(SHOWN).map(|group| group.longest).collect()
 }
 
 /// Adds short compute kernels of all devices. Their cost is at most the busy time of the device that computed longest.
-pub(super) fn short_kernels(out: &mut Vec<Finding>, basis: &Basis<'_>) {
-    let compute = || basis.kernels.iter().filter(|k| k.class == Class::Compute);
+pub(super) fn short_kernels(out: &mut Vec<Finding>, analysis: &Analysis<'_>) {
+    let compute = || analysis.kernel_groups().iter().filter(|k| k.class == Class::Compute);
     let count: usize = compute().map(|k| k.count).sum();
     let time: i64 = compute().map(|k| k.sum_ns).sum();
     if count < threshold::SHORT_KERNEL_COUNT || time / count as i64 >= threshold::SHORT_KERNEL_NS {
         return;
     }
-    let classes = basis.devices.iter().flat_map(|device| &device.classes);
+    let classes = analysis.devices().iter().flat_map(|device| &device.classes);
     let busy = classes.filter(|class| class.class == Class::Compute).map(|class| class.busy_ns);
     let mean = time_ns(time / count as i64, None);
     let message: String = format!("{count} kernels last {mean} on average, about as long as a launch");
     let advice = "fuse them: torch.compile, CUDA graphs, fused or foreach optimizers";
     let mut finding = Finding::new(FindingCode::ShortKernels, busy.max().unwrap_or(0), message, advice);
     finding.changes = Some(Changes { cuda_graph: true, ..Changes::default() });
-    out.push(finding.shown_by("kernels", of_class(basis, Class::Compute)));
+    out.push(finding.shown_by("kernels", of_class(analysis, Class::Compute)));
 }

@@ -1,6 +1,7 @@
 //! Findings about how a program is set up: tensor cores, data parallelism, the backend of collectives, memory.
 
-use super::{Basis, Finding, FindingCode, percent, share, threshold};
+use super::{Finding, FindingCode, percent, share, threshold};
+use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::kernels::KernelGroup;
 use crate::analysis::device::memory::MemoryDevice;
@@ -20,13 +21,13 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 /// Adds the findings.
-pub(super) fn setup(out: &mut Vec<Finding>, basis: &Basis<'_>) {
-    let devices = basis.trace.table.metadata.value("deviceProperties");
+pub(super) fn setup(out: &mut Vec<Finding>, analysis: &Analysis<'_>) {
+    let devices = analysis.trace.table.metadata.value("deviceProperties");
     let devices = devices.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    out.extend(tensor_cores(basis, devices));
-    out.extend(data_parallel(basis));
-    out.extend(backend(basis));
-    out.extend(memory(basis, devices));
+    out.extend(tensor_cores(analysis, devices));
+    out.extend(data_parallel(analysis));
+    out.extend(backend(analysis));
+    out.extend(memory(analysis, devices));
 }
 
 /// The work that tensor cores can do.
@@ -34,12 +35,12 @@ const ELIGIBLE: [KernelCategory; 3] =
     [KernelCategory::Gemm, KernelCategory::Convolution, KernelCategory::Attention];
 
 /// All devices have tensor cores, and no kernel uses them. The saving is that of kernels that are twice as fast.
-fn tensor_cores(basis: &Basis<'_>, devices: &[Value]) -> Option<Finding> {
+fn tensor_cores(analysis: &Analysis<'_>, devices: &[Value]) -> Option<Finding> {
     let major = |device: &Value| device["computeMajor"].as_i64();
     if devices.is_empty() || !devices.iter().all(|device| major(device).is_some_and(|major| major >= 7)) {
         return None;
     }
-    let compute = || basis.kernels.iter().filter(|group| group.class == Class::Compute);
+    let compute = || analysis.kernel_groups().iter().filter(|group| group.class == Class::Compute);
     if compute().any(|group| group.tensor_core_ns > 0) {
         return None;
     }
@@ -67,14 +68,14 @@ fn tensor_cores(basis: &Basis<'_>, devices: &[Value]) -> Option<Finding> {
 }
 
 /// `DataParallel` copies the model to every device in each step, and one thread starts all work.
-fn data_parallel(basis: &Basis<'_>) -> Option<Finding> {
-    if basis.devices.len() < 2 {
+fn data_parallel(analysis: &Analysis<'_>) -> Option<Finding> {
+    if analysis.devices().len() < 2 {
         return None;
     }
-    let (ns, longest) = time_of(&basis.trace.table, |name| name == "DataParallel.forward")?;
+    let (ns, longest) = time_of(&analysis.trace.table, |name| name == "DataParallel.forward")?;
     let message = format!(
         "torch.nn.DataParallel ran on {} devices for {}: one process copies the model and starts all work",
-        basis.devices.len(),
+        analysis.devices().len(),
         time_ns(ns, None)
     );
     let advice = "use DistributedDataParallel with a process for each device";
@@ -83,11 +84,11 @@ fn data_parallel(basis: &Basis<'_>) -> Option<Finding> {
 }
 
 /// Collectives of tensors on devices go through the host.
-fn backend(basis: &Basis<'_>) -> Option<Finding> {
-    if basis.devices.is_empty() {
+fn backend(analysis: &Analysis<'_>) -> Option<Finding> {
+    if analysis.devices().is_empty() {
         return None;
     }
-    let (ns, longest) = time_of(&basis.trace.table, is_host_collective)?;
+    let (ns, longest) = time_of(&analysis.trace.table, is_host_collective)?;
     let message = format!("collectives of Gloo or MPI took {}, though a device was used", time_ns(ns, None));
     let advice = "use NCCL (RCCL on AMD) for tensors on devices: init_process_group(\"nccl\")";
     let finding = Finding::new(FindingCode::HostCollectives, ns, message, advice);
@@ -113,8 +114,8 @@ fn time_of(table: &Table, is_meant: impl Fn(&str) -> bool) -> Option<(i64, Row)>
 }
 
 /// The memory of a device was nearly used up.
-fn memory(basis: &Basis<'_>, devices: &[Value]) -> Option<Finding> {
-    let table = &basis.trace.table;
+fn memory(analysis: &Analysis<'_>, devices: &[Value]) -> Option<Finding> {
+    let table = &analysis.trace.table;
     let record = table.names.find("[memory]")?;
     let size = |id: i64| {
         let is_own = |(at, device): &(usize, &Value)| device["id"].as_i64().unwrap_or(*at as i64) == id;
