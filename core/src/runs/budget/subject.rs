@@ -41,7 +41,7 @@ impl Subject {
         let mut findings: Vec<FindingCode> = summary.findings.iter().map(|finding| finding.code).collect();
         findings.dedup();
         let unfit = summary.fitness.iter().filter(|one| one.is_unfit());
-        let profile = Profile::of(trace, source);
+        let profile = Profile::of_analysis(&analysis, source);
         let mut devices: Vec<usize> = (0..profile.memory.len()).collect();
         devices.sort_unstable_by_key(|&at| (&profile.memory[at].device, at));
         Subject {

@@ -25,11 +25,9 @@ use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::{DeviceTime, by_cause};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::memory::{Device, Memory, Record};
-use crate::analysis::device::ranges::step_ranges;
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::analysis::overview::info::wall;
-use crate::runs::ranks::calls::calls;
-use crate::runs::ranks::phases::{Phases, Times};
+use crate::runs::ranks::phases::Times;
 use crate::runs::ranks::run::rank_in;
 use crate::runs::ranks::summary::Summary;
 use crate::trace::Trace;
@@ -84,14 +82,13 @@ pub(super) struct Periods {
 }
 
 impl Periods {
-    fn of(trace: &Trace) -> Periods {
-        let table = &trace.table;
-        let ranges = step_ranges(table);
+    fn of(analysis: &Analysis<'_>) -> Periods {
+        let (table, ranges) = (&analysis.trace.table, &analysis.step_finder().steps);
         let mut periods = Periods { times: Vec::new(), numbers: Vec::new(), rows: Vec::new() };
         let Some(track) = ranges.first().map(|&(row, _)| table.track_id(row)) else {
             return Periods { times: vec![wall(table)], numbers: vec![None], rows: Vec::new() };
         };
-        for (row, number) in ranges {
+        for &(row, number) in ranges {
             let time = (table.ts(row), table.end(row));
             let reached = periods.times.last().map_or(i64::MIN, |last| last.1);
             // Old traces have each step twice.
@@ -123,19 +120,21 @@ impl Periods {
 impl Profile {
     /// Reduces a trace. `source` is its name in answers.
     pub fn of(trace: &Trace, source: &str) -> Profile {
-        let periods = Periods::of(trace);
-        let analysis = Analysis::new(trace);
-        let devices = analysis.devices();
-        let in_flight = calls(trace).in_flight;
-        let phases = Phases::of(trace, &in_flight);
+        Profile::of_analysis(&Analysis::new(trace), source)
+    }
+
+    /// The same with what is known of the trace.
+    pub(crate) fn of_analysis(analysis: &Analysis<'_>, source: &str) -> Profile {
+        let (trace, periods) = (analysis.trace, Periods::of(analysis));
+        let (devices, phases) = (analysis.devices(), analysis.phases());
         let mut places = places::Builder::new(trace);
-        host::add(&periods, &Intervals::union_of(in_flight), &mut places);
-        device::add(&periods, devices, &mut places);
+        host::add(&periods, &Intervals::union_of(analysis.calls().in_flight.clone()), &mut places);
+        device::add(analysis, &periods, &mut places);
         let step =
             |(time, number): (&Interval, &Option<i64>)| Step { number: *number, wall_ns: time.1 - time.0 };
         Profile {
             source: source.to_owned(),
-            facts: Facts::of(trace, devices, &periods),
+            facts: Facts::of(analysis, &periods),
             steps: periods.times.iter().zip(&periods.numbers).map(step).collect(),
             idle: periods.times.iter().map(|&time| idle(devices, &periods, time)).collect(),
             phases: periods.times.iter().map(|&time| phases.within(time)).collect(),
@@ -149,7 +148,9 @@ impl Profile {
 
     /// Reduces the trace of one of several ranks, with its summary, from which the waits of the ranks follow.
     pub fn of_rank(trace: &Trace, source: &str) -> Profile {
-        Profile { summary: Some(Box::new(Summary::of(trace, source))), ..Profile::of(trace, source) }
+        let analysis = Analysis::new(trace);
+        let summary = Some(Box::new(Summary::of_analysis(&analysis, source)));
+        Profile { summary, ..Profile::of_analysis(&analysis, source) }
     }
 
     /// Reduces a trace for a comparison elsewhere: with its summary if it states that it is one of several ranks.

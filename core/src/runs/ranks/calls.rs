@@ -13,7 +13,8 @@ pub(crate) use groups::{Group, GroupList};
 use self::groups::Groups;
 use self::record::Fields;
 use super::operation::Operation;
-use super::phases::Times;
+use super::phases::{Phases, Times};
+use crate::analysis::context::Analysis;
 use crate::base::order::sort_by_key;
 use crate::trace::Trace;
 use alloc::vec::Vec;
@@ -66,8 +67,19 @@ pub(crate) struct Calls {
     pub(crate) in_flight: Vec<(i64, i64)>,
 }
 
-/// Returns the calls of a trace.
-pub(crate) fn calls(trace: &Trace) -> Calls {
+impl Analysis<'_> {
+    /// Returns the calls of collectives.
+    pub(crate) fn calls(&self) -> &Calls {
+        self.once(|| calls(self.trace))
+    }
+
+    /// Returns the phases of the rank.
+    pub(crate) fn phases(&self) -> &Phases {
+        self.once(|| Phases::of(self.trace, &self.calls().in_flight))
+    }
+}
+
+fn calls(trace: &Trace) -> Calls {
     let mut groups = Groups::of(&trace.table);
     let fields = Fields::of(&trace.table.names);
     let host = host::calls(trace, &fields, &mut groups);

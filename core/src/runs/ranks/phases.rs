@@ -69,7 +69,7 @@ pub(crate) struct Phases(Vec<(Interval, Phase)>);
 
 impl Phases {
     /// Returns the phases of a trace, whose collectives on the host were `in_flight`.
-    pub(crate) fn of(trace: &Trace, in_flight: &[Interval]) -> Phases {
+    pub(super) fn of(trace: &Trace, in_flight: &[Interval]) -> Phases {
         let host = host::phases(trace, in_flight);
         let layers = work(trace, &host);
         if layers.iter().all(|layer| layer.0.as_slice().is_empty()) { host } else { layered(&layers, &host) }

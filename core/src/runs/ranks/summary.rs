@@ -2,7 +2,7 @@
 
 mod names;
 
-use super::calls::{self, Call, Group};
+use super::calls::{Call, Group};
 use super::phases::{Phases, Times};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::{Class, DeviceTime};
@@ -108,12 +108,15 @@ impl Summary {
 
     /// Returns the summary of a trace. `source` is its name in reports.
     pub fn of(trace: &Trace, source: &str) -> Summary {
-        let table = &trace.table;
+        Summary::of_analysis(&Analysis::new(trace), source)
+    }
+
+    /// The same with what is known of the trace.
+    pub(crate) fn of_analysis(analysis: &Analysis<'_>, source: &str) -> Summary {
+        let (trace, table) = (analysis.trace, &analysis.trace.table);
         let base = table.base_ns();
         let unix = |(start, end): (i64, i64)| (start.saturating_add(base), end.saturating_add(base));
-        let calls = calls::calls(trace);
-        let phases = Phases::of(trace, &calls.in_flight);
-        let analysis = Analysis::new(trace);
+        let (calls, phases) = (analysis.calls(), analysis.phases());
         let (devices, steps) = (analysis.devices(), analysis.steps());
         let step_times = steps.iter().map(|step| StepTimes {
             number: step.number,
@@ -140,10 +143,10 @@ impl Summary {
             devices: devices.iter().map(device_sum).collect(),
             memory: memory(trace),
             fitness: verdicts(trace, steps),
-            calls: with_doing(calls.calls, &phases, wall.0)
+            calls: with_doing(&calls.calls, phases, wall.0)
                 .map(|call| Call { time: unix(call.time), ..call })
                 .collect(),
-            groups: calls.groups,
+            groups: calls.groups.clone(),
             calls_left_out: 0,
             operators: names::operators(trace),
             kernels: names::kernels(trace),
@@ -271,12 +274,12 @@ fn host(trace: &Trace) -> String {
 }
 
 /// Returns the calls with what the rank did before each of them.
-fn with_doing(calls: Vec<Call>, phases: &Phases, start: i64) -> impl Iterator<Item = Call> {
+fn with_doing(calls: &[Call], phases: &Phases, start: i64) -> impl Iterator<Item = Call> {
     let mut before = start;
-    calls.into_iter().map(move |call| {
+    calls.iter().map(move |call| {
         let doing = phases.within((before, call.time.0));
         before = call.time.0;
-        Call { doing, ..call }
+        Call { doing, ..*call }
     })
 }
 

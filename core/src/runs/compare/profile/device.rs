@@ -5,21 +5,21 @@
 
 use super::Periods;
 use super::places::{Builder, DEVICES, NOWHERE};
+use crate::analysis::context::Analysis;
 use crate::analysis::device::attributes::copy_name;
-use crate::analysis::device::device_time::{Class, Classes, DeviceTime, activities};
+use crate::analysis::device::device_time::{Class, Classes};
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::runs::compare::kinds::RowKind;
 use crate::trace::table::events::Row;
 use alloc::vec::Vec;
 
 /// Adds the places of the activities of all devices.
-pub(super) fn add(periods: &Periods, devices: &[DeviceTime], places: &mut Builder<'_>) {
-    let trace = places.trace;
-    let table = &trace.table;
-    let mut classes = Classes::new(trace);
-    for ((_, rows), device) in activities(table).into_iter().zip(devices) {
+pub(super) fn add(analysis: &Analysis<'_>, periods: &Periods, places: &mut Builder<'_>) {
+    let table = &analysis.trace.table;
+    let mut classes = Classes::new(analysis.trace);
+    for ((_, rows), device) in analysis.activities().iter().zip(analysis.devices()) {
         let mut of_class: [Vec<(Row, u32)>; 4] = Default::default();
-        for row in rows {
+        for &row in rows {
             let class = classes.of(row);
             let node = activity_place(places, row, class);
             if let Some(step) = periods.at(table.ts(row)) {

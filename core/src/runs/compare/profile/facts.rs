@@ -1,8 +1,7 @@
 //! Facts about a trace that decide whether two traces can be compared.
 
 use super::Periods;
-use crate::analysis::device::device_time::DeviceTime;
-use crate::analysis::device::ranges::step_ranges;
+use crate::analysis::context::Analysis;
 use crate::analysis::intervals::{Intervals, lengths_in};
 use crate::analysis::overview::info::producer;
 use crate::base::diagnostics::{Code, Severity};
@@ -38,8 +37,8 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(trace: &Trace, devices: &[DeviceTime], periods: &Periods) -> Facts {
-        let table = &trace.table;
+    pub(super) fn of(analysis: &Analysis<'_>, periods: &Periods) -> Facts {
+        let (trace, table) = (analysis.trace, &analysis.trace.table);
         let mut names: Vec<String> =
             table.metadata.device_names().into_iter().map(|(_, name)| name).collect();
         names.sort_unstable();
@@ -48,7 +47,7 @@ impl Facts {
         Facts {
             producer: producer(table).to_owned(),
             devices: names,
-            used_devices: devices.len(),
+            used_devices: analysis.devices().len(),
             has_python: table.layouts.has(Category::PythonFunction),
             has_shapes: has_key(Key::InputDims),
             rank: table.metadata.rank(),
@@ -56,7 +55,7 @@ impl Facts {
             schema: table.metadata.value("schemaVersion").map(|version| version.to_string()),
             is_partial: trace.diagnostics.worst() == Some(Severity::Lost),
             is_summary: false,
-            apart: apart(trace, periods),
+            apart: apart(analysis, periods),
         }
     }
 }
@@ -65,8 +64,8 @@ impl Facts {
 const MUCH: i64 = 10;
 
 /// What a trace has that is not compared.
-fn apart(trace: &Trace, periods: &Periods) -> Vec<String> {
-    let table = &trace.table;
+fn apart(analysis: &Analysis<'_>, periods: &Periods) -> Vec<String> {
+    let (trace, table) = (analysis.trace, &analysis.trace.table);
     let mut apart = Vec::new();
     let add = |apart: &mut Vec<String>, count: usize, what: &str| {
         apart.extend((count > 0).then(|| counted(count, what)));
@@ -74,8 +73,8 @@ fn apart(trace: &Trace, periods: &Periods) -> Vec<String> {
     add(&mut apart, trace.diagnostics.count(Code::AsyncApart) as usize, "asynchronous span");
     add(&mut apart, trace.samples.list().len(), "call stack sample");
     let process = periods.rows.first().map(|&row| table.track(row).pid);
-    let steps = step_ranges(table).into_iter().filter(|step| Some(table.track(step.0).pid) != process);
-    let steps = steps.count();
+    let steps = analysis.step_finder().steps.iter();
+    let steps = steps.filter(|step| Some(table.track(step.0).pid) != process).count();
     if steps > 0 {
         apart.push(format!("{} of other processes", counted(steps, "step")));
     }
