@@ -16,6 +16,7 @@ use crate::trace::table::events::{Row, Table};
 use crate::trace::table::merged::own_id;
 use crate::trace::table::tracks::TrackId;
 use alloc::borrow::Cow;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The idle time of a device, or of one of its streams.
