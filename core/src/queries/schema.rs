@@ -1,8 +1,8 @@
 //! The tables of a trace for queries: their columns with units and meaning, and the values of the columns.
 //!
 //! The schema is one for all query engines. Times are `i64` ns after the start of the recording
-//! ([`Trace::start_ns`]); durations and sizes have their unit in the name. Numbers of events are their positions among the
-//! objects of `traceEvents`, so that a row can be found in the file.
+//! ([`start_ns`](crate::trace::Trace::start_ns)); durations and sizes have their unit in the name. Numbers of events are their
+//! positions among the objects of `traceEvents`, so that a row can be found in the file.
 //!
 //! A [`Schema`] describes a table; [`Schema::open`] computes the requested columns of a trace, which [`Source::read`] returns
 //! in pieces of any size. What several tables have in common is computed once for each [`Analysis`].
