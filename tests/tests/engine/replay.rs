@@ -505,6 +505,6 @@ fn faster_loading_saves_most_of_a_slow_loader() {
     let path = folder.join("kineto-gaoteng/resnet50_newAPI_ddp/worker0_span1.pt.trace.json");
     let trace = Trace::read(&files::read(&path).expect("a trace")).expect("a trace");
     let rows = rows_with(&trace, "what-if", &json!({}));
-    assert_eq!(rows[0]["change"], "--free data_loading");
+    assert_eq!(rows[0]["change"], "--free data-loading");
     assert!(rows[0]["saving_share"].as_f64() > Some(0.3), "{}", rows[0]);
 }
