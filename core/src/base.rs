@@ -8,7 +8,6 @@ pub mod escape;
 pub(crate) mod handle;
 pub(crate) mod index;
 pub(crate) mod join;
-mod labels;
 pub(crate) mod maxima;
 pub mod names;
 pub(crate) mod order;

@@ -174,7 +174,7 @@ fn vocabularies() -> Vec<Vocabulary> {
     found
 }
 
-fn vocabulary_type(out: &mut String, Vocabulary { name, words }: Vocabulary) {
+fn vocabulary_type(out: &mut String, Vocabulary { name, words, .. }: Vocabulary) {
     let _ = write!(out, "\nexport type {name} =");
     let mut width = WIDTH;
     for word in words {

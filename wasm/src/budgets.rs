@@ -81,7 +81,7 @@ impl EngineBudgets {
             "json" => document::of_budgets(&self.checked),
             "md" => markdown(&self.checked),
             "junit" => junit(&self.checked),
-            _ => budget::rows(&self.checked).with_labels().to_text(),
+            _ => budget::rows(&self.checked).to_text(),
         })
     }
 }

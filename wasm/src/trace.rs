@@ -161,7 +161,7 @@ impl EngineTrace {
         options: JsValue,
         offset: usize,
     ) -> Result<String, JsValue> {
-        text(self.answer(name, query, options, Part::After(offset))?.rows.with_labels().to_markdown())
+        text(self.answer(name, query, options, Part::After(offset))?.rows.to_markdown())
     }
 
     /// The diagnostics of the file.

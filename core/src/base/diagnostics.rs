@@ -3,7 +3,7 @@
 //! Invariant: nothing is lost silently. Code that changes or drops something calls [`Diagnostics::record`].
 
 use crate::base::varints::{Reader, Writer};
-use crate::base::words::{Vocabulary, help, words};
+use crate::base::words::{Vocabulary, words};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -36,7 +36,7 @@ macro_rules! codes {
             pub const ALL: &'static [Code] = &[$(Code::$variant),*];
 
             /// The stable names.
-            pub const VOCABULARY: Vocabulary = Vocabulary { name: help("DiagnosticCode"), words: &[$($text),*] };
+            pub const VOCABULARY: Vocabulary = Vocabulary::new("DiagnosticCode", &[$($text),*]);
 
             /// The stable name, as in the JSON output.
             pub const fn as_str(self) -> &'static str {

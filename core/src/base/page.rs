@@ -25,12 +25,12 @@ impl Page {
 
     /// Appends a table.
     pub fn table(&mut self, rows: &Rows) {
-        self.0.push_str(&rows.with_labels().to_text());
+        self.0.push_str(&rows.to_text());
     }
 
     /// Appends a table with cells of up to `widest` characters.
     pub fn table_within(&mut self, rows: &Rows, widest: usize) {
-        self.0.push_str(&rows.with_labels().to_text_within(widest));
+        self.0.push_str(&rows.to_text_within(widest));
     }
 
     /// Appends an empty line, a title and a table with cells of up to `widest` characters; nothing for a table without rows.
@@ -49,7 +49,7 @@ impl Page {
         }
         self.blank();
         self.line(title);
-        for line in rows.with_labels().to_text().lines() {
+        for line in rows.to_text().lines() {
             self.line(format!("  {line}"));
         }
     }

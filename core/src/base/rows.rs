@@ -15,7 +15,7 @@ use alloc::borrow::{Cow, ToOwned};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use cell::{plain, text};
+use cell::plain;
 use core::fmt::Write;
 
 /// An answer.
@@ -64,7 +64,7 @@ impl Rows {
         let mut out = Rows::page(&["What", "Value"]);
         let row = self.rows.first().map_or(&[][..], Vec::as_slice);
         for (column, cell) in self.columns.iter().zip(row).filter(|(c, _)| !c.title.is_empty()) {
-            out.push(alloc::vec![column.title.into(), text(cell).into()]);
+            out.push(alloc::vec![column.title.into(), column.shown(cell).into()]);
         }
         out
     }
@@ -86,9 +86,9 @@ impl Rows {
         let shown = self.shown();
         let titles: Vec<String> =
             shown.iter().map(|&c| escape::line(self.columns[c].title).into_owned()).collect();
-        let cell = |cell: &Cell| shorten(&text(cell), widest);
+        let cell = |row: &[Cell], c: usize| shorten(&self.columns[c].shown(&row[c]), widest);
         let cells: Vec<Vec<String>> =
-            self.rows.iter().map(|row| shown.iter().map(|&c| cell(&row[c])).collect()).collect();
+            self.rows.iter().map(|row| shown.iter().map(|&c| cell(row, c)).collect()).collect();
         let width = |i: usize| {
             let title = titles[i].chars().count();
             cells.iter().map(|row| row[i].chars().count()).max().unwrap_or(0).max(title)
@@ -119,7 +119,7 @@ impl Rows {
         row(shown.iter().map(|&c| markdown(self.columns[c].title)).collect());
         row(shown.iter().map(|&c| if self.is_text(c) { "---" } else { "---:" }.to_owned()).collect());
         for cells in &self.rows {
-            row(shown.iter().map(|&c| markdown(&text(&cells[c]))).collect());
+            row(shown.iter().map(|&c| markdown(&self.columns[c].shown(&cells[c]))).collect());
         }
         out
     }

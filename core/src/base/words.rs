@@ -17,6 +17,8 @@ pub struct Vocabulary {
     pub name: &'static str,
     /// The words.
     pub words: &'static [&'static str],
+    /// Whether they are names that others defined: tables show them as they are.
+    pub are_names: bool,
 }
 
 /// A help text; empty in a build without the feature `help`.
@@ -35,6 +37,21 @@ pub fn option_spelling(word: &str) -> String {
 }
 
 impl Vocabulary {
+    /// A vocabulary with the name of its type in the npm package.
+    pub(crate) const fn new(name: &'static str, words: &'static [&'static str]) -> Vocabulary {
+        Vocabulary { name: help(name), words, are_names: false }
+    }
+
+    /// The same words as names that others defined.
+    pub(crate) const fn names(self) -> Vocabulary {
+        Vocabulary { are_names: true, ..self }
+    }
+
+    /// A word as text for a person.
+    pub(crate) fn label(self, word: &str) -> String {
+        if self.are_names { word.into() } else { label(word) }
+    }
+
     /// The position of a word.
     pub(crate) fn position(self, word: &str) -> Option<usize> {
         self.words.iter().position(|&known| known == word)
@@ -96,7 +113,7 @@ macro_rules! words {
 
             /// The words.
             $vis const VOCABULARY: crate::base::words::Vocabulary =
-                crate::base::words::Vocabulary { name: crate::base::words::help($name), words: &[$($word),+] };
+                crate::base::words::Vocabulary::new($name, &[$($word),+]);
 
             /// The word of the variant.
             $vis const fn as_str(self) -> &'static str {

@@ -142,11 +142,7 @@ pub(crate) fn add_text(
         return add_rows(text, (name, &answer.rows), format, width, several);
     }
     separate(text);
-    text.push_str(&if format == Format::Md {
-        answer.rows.with_labels().to_markdown()
-    } else {
-        answer.to_text()
-    });
+    text.push_str(&if format == Format::Md { answer.rows.to_markdown() } else { answer.to_text() });
 }
 
 /// Appends rows as a table.
@@ -164,10 +160,9 @@ pub(crate) fn add_rows(
     } else if several {
         let _ = writeln!(text, "{}", escape::whole_line(name));
     }
-    let rows = rows.with_labels();
     text.push_str(&match width {
         _ if format == Format::Md => rows.to_markdown(),
-        Some(width) => terminal::fitted(&rows, width),
+        Some(width) => terminal::fitted(rows, width),
         None => rows.to_text(),
     });
 }

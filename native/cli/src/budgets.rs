@@ -222,7 +222,7 @@ fn text(checked: &[Checked], budget: &BudgetFile, format: Format) -> String {
         Format::Json => text = document::of_budgets(checked),
         Format::Csv | Format::ExactCsv => add_csv(&mut text, "", budget::rows(checked), format, false),
         Format::Md => text = markdown(checked),
-        Format::Table => text = budget::rows(checked).with_labels().to_text(),
+        Format::Table => text = budget::rows(checked).to_text(),
         Format::Junit => text = junit(checked),
         Format::Sarif => text = sarif(checked, &budget.path.display().to_string(), &|path| budget.line(path)),
     }

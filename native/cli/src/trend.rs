@@ -112,7 +112,7 @@ pub(crate) fn trend(matches: &ArgMatches) -> Result<u8, Failure> {
     match format {
         Format::Json => text = document::of_trend(&trend),
         Format::Csv | Format::ExactCsv => add_csv(&mut text, "", trend.rows(), format, false),
-        Format::Md => text = trend.rows().with_labels().to_markdown(),
+        Format::Md => text = trend.rows().to_markdown(),
         _ => text = trend.page().into_string(),
     }
     print(&text, args::output_of(matches).as_deref())?;

@@ -8,7 +8,7 @@ use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::{Answer, Input, Query};
 use crate::base::diagnostics::{Finding, Severity};
 use crate::base::rows::{Column, Kinds, Rows, RowsOfKinds, Variant, columns};
-use crate::base::words::{Vocabulary, help};
+use crate::base::words::Vocabulary;
 use crate::trace::Trace;
 use alloc::vec::Vec;
 
@@ -30,21 +30,18 @@ pub const CHECK: Query = Query::of_kinds(
 const IDENTITY: &str = "identity";
 const RULE: &str = "rule";
 
+/// An identity, a violated rule, or the severity of a diagnostic.
+const WORDS: Vocabulary = Vocabulary::new(
+    "CheckKind",
+    &[IDENTITY, RULE, Severity::Note.as_str(), Severity::Repaired.as_str(), Severity::Lost.as_str()],
+);
+
 /// The kinds of rows.
 pub const KINDS: Kinds = Kinds {
     column: Column::word(
         "kind",
         "Kind",
-        &Vocabulary {
-            name: help("CheckKind"),
-            words: &[
-                IDENTITY,
-                RULE,
-                Severity::Note.as_str(),
-                Severity::Repaired.as_str(),
-                Severity::Lost.as_str(),
-            ],
-        },
+        &WORDS,
         "identity, rule (of PyTorch's trace validator), or the severity of a diagnostic: note, repaired, lost.",
     ),
     variants: &[

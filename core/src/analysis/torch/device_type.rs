@@ -1,6 +1,6 @@
 //! PyTorch's device types: names and numbers.
 
-use crate::base::words::{Vocabulary, help};
+use crate::base::words::Vocabulary;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
 use crate::trace::table::layout::Key;
@@ -15,7 +15,7 @@ macro_rules! device_types {
 
         impl DeviceType {
             /// PyTorch's names.
-            pub const VOCABULARY: Vocabulary = Vocabulary { name: help("DeviceType"), words: &[$($name),*] };
+            pub const VOCABULARY: Vocabulary = Vocabulary::new("DeviceType", &[$($name),*]);
 
             /// Returns PyTorch's name, as in `DeviceType.CUDA`.
             pub const fn as_str(self) -> &'static str {

@@ -1,9 +1,10 @@
 //! The columns of an answer: the type and the meaning of their cells, and their values. The types of the npm package are
 //! generated from them.
 
-use super::cell::Cell;
+use super::cell::{Cell, text};
 use crate::base::words::{Vocabulary, help};
 use alloc::borrow::ToOwned;
+use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::Value;
 
@@ -213,6 +214,14 @@ impl Column {
     /// The same column, with cells that can be [`Cell::Null`].
     pub const fn nullable(self) -> Column {
         Column { optional: true, ..self }
+    }
+
+    /// Formats a cell for a person: words as labels.
+    pub(super) fn shown(&self, cell: &Cell) -> String {
+        match (self.kind, cell) {
+            (CellType::Word(vocabulary), Cell::Text(word)) => vocabulary.label(word),
+            _ => text(cell),
+        }
     }
 
     /// The cell of a value: a number has the unit of the column.

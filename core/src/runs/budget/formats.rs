@@ -115,6 +115,6 @@ pub fn markdown(checked: &[Checked]) -> String {
         };
         crate::base::order::sort_by_key(&mut one.limits, |limit| (rank(limit), 0));
     }
-    let _ = write!(out, "\n{}", rows(&sorted).with_labels().to_markdown());
+    let _ = write!(out, "\n{}", rows(&sorted).to_markdown());
     out
 }

@@ -42,8 +42,8 @@ words! {
 }
 
 impl Category {
-    /// The words of all categories except [`Category::Other`]: Kineto's current names.
-    pub const NAMED: Vocabulary = Category::VOCABULARY.without_last();
+    /// The words of all categories except [`Category::Other`]: Kineto's current names, which tables show as they are.
+    pub const NAMED: Vocabulary = Category::VOCABULARY.without_last().names();
 
     /// The category of an event with this `cat`, which may be a comma-separated list; its first entry counts.
     pub fn of(text: &str) -> Category {
