@@ -37,6 +37,13 @@ impl Rows {
         Rows { columns: columns.to_vec(), rows: Vec::new() }
     }
 
+    /// An answer with these rows.
+    pub(crate) fn from_cells(columns: &[Column], rows: impl Iterator<Item = Cells>) -> Rows {
+        let mut answer = Rows::new(columns);
+        rows.for_each(|row| answer.push(row));
+        answer
+    }
+
     /// A table for display only, with columns of these titles.
     pub fn page(titles: &[&'static str]) -> Rows {
         let column = |&title| Column { key: title, title, kind: CellType::Any, optional: true, about: "" };

@@ -3,7 +3,7 @@
 //! The macro `words!` defines the variants and their words in one place. The columns of an answer and the types of the
 //! npm package refer to the [`Vocabulary`], so every list of words has every variant.
 //!
-//! The list has the words in snake_case, as JSON, CSV and files have them. The other spellings are derived from it: tables
+//! The list has the words in `snake_case`, as JSON, CSV and files have them. The other spellings are derived from it: tables
 //! and texts for people have blanks instead of underscores ([`label`]), the values of options have hyphens
 //! ([`option_spelling`]). An option accepts the word as JSON has it as well, because programs pass words of answers to
 //! options. Names that PyTorch defined, such as `CUDA` and `TorchOp`, are spelled as in PyTorch.
@@ -96,7 +96,7 @@ pub trait Word: Copy + 'static {
     }
 }
 
-/// Defines an enum without data, the word of each variant in snake_case, and a [`Vocabulary`] of this name.
+/// Defines an enum without data, the word of each variant in `snake_case`, and a [`Vocabulary`] of this name.
 macro_rules! words {
     (
         $name:literal

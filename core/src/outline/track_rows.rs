@@ -36,10 +36,8 @@ columns! {
 impl Outline {
     /// Returns every track, in the order of first appearance.
     pub fn track_rows(&self) -> Rows {
-        let mut rows = Rows::new(TRACK_COLUMNS);
         let start = self.start_ns();
-        (0..self.by_track.len()).for_each(|at| rows.push(row(self, at, start)));
-        rows
+        Rows::from_cells(TRACK_COLUMNS, (0..self.by_track.len()).map(|at| row(self, at, start)))
     }
 
     /// The name of the process or device of a track.

@@ -13,7 +13,7 @@
 //! |---|---|
 //! | [`summary`] | one rank: its steps, phases, collectives, operators, kernels, memory |
 //! | [`mod@file`] | the file format of summaries, and how summaries are merged |
-//! | [`sketch`] | distributions of durations that can be merged |
+//! | `sketch` | distributions of durations that can be merged |
 //! | [`run`] | the ranks of a run: which are missing, twice or contradictory |
 
 pub mod alignment;

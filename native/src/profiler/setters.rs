@@ -6,19 +6,19 @@ macro_rules! setters {
         /// What is recorded.
         impl $builder {
             /// Sets the activities to record. The default is all [supported](crate::profiler::supported_activities) ones.
-            /// Without [`Activity::Cpu`](crate::Activity::Cpu), no span, allocation, instant event or counter is recorded; CUDA's calls still are.
+            /// Without [`Activity::Cpu`](crate::activity::Activity::Cpu), no span, allocation, instant event or counter is recorded; CUDA's calls still are.
             ///
             /// If one cannot be recorded, the others are: the trace has a warning with the reason, and
-            /// [`Profiler::unavailable`](crate::Profiler::unavailable) returns it. If none can be recorded, or the list is
+            /// [`Profiler::unavailable`](crate::profiler::Profiler::unavailable) returns it. If none can be recorded, or the list is
             /// empty, the recording does not start.
-            pub fn activities(mut self, activities: &[crate::Activity]) -> Self {
+            pub fn activities(mut self, activities: &[crate::activity::Activity]) -> Self {
                 self.options.record(activities);
                 self
             }
 
             /// Sets whether the spans and other events of all threads are recorded, which is the default, or only those of the
-            /// thread that starts the recording, by [`Profiler::start`](crate::Profiler::start) or, with a schedule, by
-            /// [`Profiler::step`](crate::Profiler::step). Devices are recorded whatever thread uses them.
+            /// thread that starts the recording, by [`Profiler::start`](crate::profiler::Profiler::start) or, with a schedule, by
+            /// [`Profiler::step`](crate::profiler::Profiler::step). Devices are recorded whatever thread uses them.
             pub fn profile_all_threads(mut self, is_on: bool) -> Self {
                 self.options.all_threads = is_on;
                 self
@@ -92,20 +92,20 @@ macro_rules! setters {
                 self
             }
 
-            /// Records calls of [modules](crate::Module).
+            /// Records calls of [modules](crate::spans::module::Module).
             pub fn with_modules(mut self, is_on: bool) -> Self {
                 self.options.with_modules = is_on;
                 self
             }
 
             /// Also emits every span to another profiler.
-            pub fn mirror(mut self, mirror: crate::Mirror) -> Self {
+            pub fn mirror(mut self, mirror: crate::mirror::Mirror) -> Self {
                 self.options.mirrors.push(mirror);
                 self
             }
 
             /// Sets how long a start waits until another profiler of the process has ended. The default is 0: the start fails with
-            /// [`RecordError::AlreadyRecording`](crate::RecordError::AlreadyRecording). Profilers that wait start in any order.
+            /// [`RecordError::AlreadyRecording`](crate::error::RecordError::AlreadyRecording). Profilers that wait start in any order.
             pub fn wait(mut self, timeout: std::time::Duration) -> Self {
                 self.options.wait = timeout;
                 self
@@ -128,7 +128,7 @@ macro_rules! setters {
             /// ```
             pub fn filter(
                 mut self,
-                filter: impl Fn(&crate::CallSite) -> bool + Send + Sync + 'static,
+                filter: impl Fn(&crate::hot::registry::CallSite) -> bool + Send + Sync + 'static,
             ) -> Self {
                 self.options.filter = Some(crate::options::SiteFilter(std::sync::Arc::new(filter)));
                 self

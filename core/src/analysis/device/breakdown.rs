@@ -132,7 +132,5 @@ columns! {
 
 /// Returns the breakdown as rows.
 pub(crate) fn breakdown_rows(trace: &Trace, options: &BreakdownOptions) -> Rows {
-    let mut rows = Rows::new(COLUMNS);
-    breakdown(trace, options.by).iter().for_each(|one| rows.push(row(trace, one)));
-    rows
+    Rows::from_cells(COLUMNS, breakdown(trace, options.by).iter().map(|one| row(trace, one)))
 }

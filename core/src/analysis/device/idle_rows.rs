@@ -157,5 +157,7 @@ fn add(rows: &mut Rows, trace: &Trace, place: &Place<'_>, parts: impl Iterator<I
         behind.add(part.cause as usize, part.behind, part.time.1 - part.time.0);
     }
     let total = behind.total_ns();
-    behind.groups().into_iter().for_each(|group| rows.push(row(place, group, total)));
+    for group in behind.groups() {
+        rows.push(row(place, group, total));
+    }
 }

@@ -140,9 +140,7 @@ pub(crate) fn kernel_rows(trace: &Trace, by: KernelsBy) -> Rows {
     let mut work = Work::new(trace);
     let groups = groups(trace, by, |row| work.of(row));
     let total: i64 = groups.iter().map(|g| g.sum_ns).sum();
-    let mut rows = Rows::new(COLUMNS);
-    groups.iter().for_each(|group| rows.push(row(trace, group, total)));
-    rows
+    Rows::from_cells(COLUMNS, groups.iter().map(|group| row(trace, group, total)))
 }
 
 #[cfg(test)]

@@ -99,7 +99,9 @@ pub fn identities_of(trace: &Trace) -> Vec<Identity> {
 /// Returns one row for each identity, then one for each violated rule and each diagnostic.
 pub fn rows(trace: &Trace, identities: &[Identity]) -> Rows {
     let mut rows = RowsOfKinds::new(&KINDS);
-    identities.iter().for_each(|one| rows.push(IDENTITY, identity(one)));
+    for one in identities {
+        rows.push(IDENTITY, identity(one));
+    }
     for verdict in validate(trace).into_iter().filter(|verdict| verdict.count > 0) {
         rows.push(RULE, violation(verdict));
     }

@@ -275,7 +275,5 @@ record! {
 
 /// Returns the fitness as rows.
 pub(crate) fn fitness_rows(answers: &[Fitness]) -> Rows {
-    let mut rows = Rows::new(COLUMNS);
-    answers.iter().for_each(|one| rows.push(row(one)));
-    rows
+    Rows::from_cells(COLUMNS, answers.iter().map(row))
 }

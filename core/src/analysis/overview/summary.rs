@@ -261,9 +261,11 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
         fitness: verdicts,
         findings: with_patterns(findings, patterns),
         tracks: if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() },
-        functions: has_samples(trace)
-            .then(|| sample_rows(trace, SamplesBy::Function, &SampleFilter::default()))
-            .unwrap_or_default(),
+        functions: if has_samples(trace) {
+            sample_rows(trace, SamplesBy::Function, &SampleFilter::default())
+        } else {
+            Rows::default()
+        },
         segments: device_segments(trace),
         self_cpu_ns: operators.iter().map(|row| row.self_cpu_time_total_ns).sum(),
         wall,

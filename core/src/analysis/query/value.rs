@@ -243,8 +243,7 @@ mod tests {
         assert_eq!(range("3-5"), Some(OptionValue::Pair(3, 5)));
         assert_eq!(ValueKind::Groups.parse_text("stack"), None);
         assert_eq!(ValueKind::Width.parse_text("none"), Some(OptionValue::Width(None)));
-        let attributes =
-            ValueKind::Attribute(Vocabulary::new("", &["count", "self_device_time_total"]));
+        let attributes = ValueKind::Attribute(Vocabulary::new("", &["count", "self_device_time_total"]));
         assert_eq!(attributes.parse_text("self_cuda_time_total"), Some(OptionValue::Word(1)));
         assert_eq!(attributes.parse_text("colour"), None);
     }

@@ -150,7 +150,9 @@ pub(crate) fn what_if_rows(trace: &Trace, changes: &Changes) -> Result<Rows, Err
     } else if found.len() > 1 {
         found.push(saving(changes.clone()));
     }
-    found.iter().for_each(|(saving_ns, change)| rows.push(row(&replay, change, *saving_ns)));
+    for (saving_ns, change) in &found {
+        rows.push(row(&replay, change, *saving_ns));
+    }
     Ok(rows)
 }
 

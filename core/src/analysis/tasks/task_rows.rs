@@ -134,9 +134,7 @@ pub(crate) fn task_rows(trace: &Trace, by: TasksBy) -> Rows {
         let time = if by == TasksBy::Wait { group.waited() } else { group.life_ns };
         (descending(time), group.longest.map_or(0, |(_, row)| i64::from(row)))
     });
-    let mut rows = Rows::new(COLUMNS);
-    groups.iter().for_each(|(_, group)| rows.push(row(trace, by, group)));
-    rows
+    Rows::from_cells(COLUMNS, groups.iter().map(|(_, group)| row(trace, by, group)))
 }
 
 impl Group {

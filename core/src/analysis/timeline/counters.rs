@@ -261,7 +261,5 @@ columns! {
 
 /// Returns the counters as rows.
 pub(crate) fn counter_rows(counters: &[Counter]) -> Rows {
-    let mut rows = Rows::new(COLUMNS);
-    counters.iter().enumerate().for_each(|(at, counter)| rows.push(row(at, counter)));
-    rows
+    Rows::from_cells(COLUMNS, counters.iter().enumerate().map(|(at, counter)| row(at, counter)))
 }

@@ -72,9 +72,7 @@ struct Group {
 pub fn name_rows(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Rows {
     let mut groups = groups(trace, time, tracks);
     sort_by_key(&mut groups, |g| (descending(g.total_ns), descending(g.count)));
-    let mut rows = Rows::new(COLUMNS);
-    groups.iter().for_each(|group| rows.push(row(trace, group)));
-    rows
+    Rows::from_cells(COLUMNS, groups.iter().map(|group| row(trace, group)))
 }
 
 fn groups(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Vec<Group> {

@@ -46,7 +46,5 @@ columns! {
 
 /// Returns the groups as rows, in their order.
 pub(crate) fn average_rows<'a>(groups: impl IntoIterator<Item = &'a Average>) -> Rows {
-    let mut rows = Rows::new(COLUMNS);
-    groups.into_iter().for_each(|group| rows.push(row(group)));
-    rows
+    Rows::from_cells(COLUMNS, groups.into_iter().map(row))
 }

@@ -200,7 +200,9 @@ pub(crate) fn evaluation_rows(trace: &Trace) -> Rows {
     }
     let scene = Scene::new(trace);
     let found = evaluate(&calls(&trace.table, &scene.tree), launches, kernels);
-    found.ranked.iter().for_each(|&call| rows.push(row(&scene, call, &found.metrics[call.index()])));
+    for &call in &found.ranked {
+        rows.push(row(&scene, call, &found.metrics[call.index()]));
+    }
     rows
 }
 

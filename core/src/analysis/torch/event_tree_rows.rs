@@ -71,9 +71,7 @@ columns! {
 /// Returns the nodes in the order of their starts.
 pub fn event_tree_rows(trace: &Trace) -> Rows {
     let tree = EventTree::new(trace);
-    let mut rows = Rows::new(COLUMNS);
-    tree.nodes().for_each(|node| rows.push(row(trace, &tree, node)));
-    rows
+    Rows::from_cells(COLUMNS, tree.nodes().map(|node| row(trace, &tree, node)))
 }
 
 fn tag(trace: &Trace, tree: &EventTree, node: Node) -> Tag {

@@ -62,9 +62,7 @@ columns! {
 
 /// Returns the nodes of an execution trace in the order of the file; none for other traces.
 pub(crate) fn node_rows(trace: &Trace) -> Rows {
-    let mut rows = Rows::new(COLUMNS);
-    nodes_of(&trace.table).into_iter().flatten().for_each(|node| rows.push(row(&node)));
-    rows
+    Rows::from_cells(COLUMNS, nodes_of(&trace.table).into_iter().flatten().map(|node| row(&node)))
 }
 
 /// Returns the arguments or results of a node, each with its type, shape, strides and value.

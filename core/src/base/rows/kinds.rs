@@ -25,14 +25,19 @@ pub struct Variant {
 }
 
 impl Kinds {
-    /// The columns of all kinds, in the order of their first occurrence. A column that some kinds do not have can be
-    /// without a value.
+    /// The columns of all kinds: each after those that are before it in its kind. A column that some kinds do not have can
+    /// be without a value.
     pub fn columns(&self) -> Vec<Column> {
         let mut columns = vec![self.column];
-        for column in self.variants.iter().flat_map(|variant| variant.columns) {
-            match columns.iter_mut().find(|known| known.key == column.key) {
-                Some(known) => known.optional |= column.optional,
-                None => columns.push(*column),
+        for variant in self.variants {
+            let mut next = 1;
+            for column in variant.columns {
+                let known = columns.iter().position(|known| known.key == column.key);
+                match known {
+                    Some(at) => columns[at].optional |= column.optional,
+                    None => columns.insert(next, *column),
+                }
+                next = known.unwrap_or(next) + 1;
             }
         }
         for column in columns.iter_mut().skip(1) {
@@ -128,15 +133,11 @@ mod tests {
         let rows = rows.finish();
         assert_eq!(rows.json_row(0), r#"{"kind":"bird","name":null,"beat_ns":5}"#);
         assert_eq!(rows.json_row(1), r#"{"kind":"fish","name":"carp","depth":4}"#);
-        assert_eq!(rows.to_csv(), "kind,name,beat_ns,depth\r\nbird,,5,\r\nfish,carp,,4\r\n");
-        assert_eq!(rows.rows[0][2], Cell::Ns(5), "a number has the unit of its column");
+        assert_eq!(rows.to_csv(), "kind,name,depth,beat_ns\r\nbird,,,5\r\nfish,carp,4,\r\n");
+        assert_eq!(rows.rows[0][3], Cell::Ns(5), "a number has the unit of its column");
         let text = rows.to_text();
         let fish = text.lines().last().expect("a row");
-        assert_eq!(
-            fish.split_whitespace().collect::<Vec<_>>(),
-            ["fish", "carp", "4"],
-            "nothing stands for no cell"
-        );
+        assert_eq!(fish.split_whitespace().collect::<Vec<_>>(), ["fish", "carp", "4"], "no cell is empty");
     }
 
     #[test]

@@ -26,7 +26,5 @@ columns! {
 
 /// Returns a row for each limit, in the order of the file.
 pub fn rows(checked: &[Checked]) -> Rows {
-    let mut rows = Rows::new(COLUMNS);
-    all(checked).into_iter().for_each(|(source, limit)| rows.push(row(source, limit)));
-    rows
+    Rows::from_cells(COLUMNS, all(checked).into_iter().map(|(source, limit)| row(source, limit)))
 }

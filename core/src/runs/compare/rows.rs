@@ -89,7 +89,9 @@ pub(super) fn rows(comparison: &Comparison) -> Rows {
     for finding in &comparison.findings {
         rows.push(finding.line.kind.as_str(), cells(comparison, finding));
     }
-    comparison.notes.iter().for_each(|one| rows.push(RowKind::Note.as_str(), note(one)));
+    for one in &comparison.notes {
+        rows.push(RowKind::Note.as_str(), note(one));
+    }
     rows.finish()
 }
 

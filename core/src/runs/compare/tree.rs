@@ -193,9 +193,10 @@ impl CallTree {
 
     /// Returns the tree as rows.
     pub(super) fn rows(&self, min_share: f64) -> Rows {
-        let mut rows = Rows::new(COLUMNS);
-        large(&self.tree.branches(self.units), min_share).for_each(|branch| rows.push(row(self, branch)));
-        rows
+        Rows::from_cells(
+            COLUMNS,
+            large(&self.tree.branches(self.units), min_share).map(|branch| row(self, branch)),
+        )
     }
 
     /// Returns the tree as a table for a person.

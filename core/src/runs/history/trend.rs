@@ -171,9 +171,7 @@ impl Trend {
 
     /// Returns a row for each run, the oldest first.
     pub fn runs(&self) -> Rows {
-        let mut rows = Rows::new(RUN_COLUMNS);
-        self.runs.iter().enumerate().for_each(|(at, one)| rows.push(run(at + 1, one)));
-        rows
+        Rows::from_cells(RUN_COLUMNS, self.runs.iter().enumerate().map(|(at, one)| run(at + 1, one)))
     }
 
     /// Returns a row for each change, and then one for each metric.

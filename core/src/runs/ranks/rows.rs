@@ -145,7 +145,9 @@ use shared_columns::{MATCHED, MESSAGE, RANKS};
 pub(crate) fn rows(findings: &Findings<'_>, filter: Filter) -> Rows {
     let mut rows = RowsOfKinds::new(&KINDS);
     rows.push(RowKind::Run.as_str(), run(findings.run, findings.matched.len()));
-    findings.notes.iter().for_each(|one| rows.push(RowKind::Note.as_str(), note(one)));
+    for one in &findings.notes {
+        rows.push(RowKind::Note.as_str(), note(one));
+    }
     let is_about = |one: &Shared| one.ranks.iter().any(|&rank| filter.has_rank(rank));
     for one in shared(findings.run).into_iter().filter(is_about) {
         rows.push(RowKind::Fitness.as_str(), fitness(one));

@@ -77,7 +77,5 @@ pub fn audit(table: &Table) -> Rows {
     // Writing to `Nowhere` cannot fail.
     let _ = table.rows().try_for_each(|row| writer.event(table, row));
     let _ = writer.finish(table);
-    let mut rows = Rows::new(COLUMNS);
-    entries.0.into_iter().for_each(|(entry, count)| rows.push(row(entry, count)));
-    rows
+    Rows::from_cells(COLUMNS, entries.0.into_iter().map(|(entry, count)| row(entry, count)))
 }
