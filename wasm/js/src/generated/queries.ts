@@ -67,23 +67,23 @@ export type RanksKind =
   | "run" | "note" | "fitness" | "straggler" | "slow_node" | "slow_link" | "clock" | "rank" | "group"
   | "bandwidth" | "step" | "rank_step" | "collective";
 
+export type Phase =
+  | "data_loading" | "forward" | "backward" | "optimizer" | "communication" | "other";
+
+export type MatchedBy =
+  | "sequence_number" | "comms_id" | "order" | "pair";
+
 export type RunNote =
   | "unreadable" | "skipped" | "no_events" | "merged_trace" | "partial" | "missing_rank"
   | "duplicate_rank" | "contradictory_rank" | "assumed_rank" | "another_run" | "mixed_schema"
   | "distant_clock" | "missing_calls" | "skewed_start" | "calls_left_out";
 
-export type Phase =
-  | "data_loading" | "forward" | "backward" | "optimizer" | "communication" | "other";
+export type Parallelism =
+  | "data" | "tensor" | "pipeline" | "expert" | "context" | "unknown";
 
 export type CollectiveName =
   | "all_reduce" | "all_gather" | "reduce_scatter" | "all_to_all" | "broadcast" | "reduce" | "gather"
   | "scatter" | "barrier" | "send" | "recv" | "send_recv" | "other";
-
-export type Parallelism =
-  | "data" | "tensor" | "pipeline" | "expert" | "context" | "unknown";
-
-export type MatchedBy =
-  | "sequence_number" | "comms_id" | "order" | "pair";
 
 export type FlopsKind =
   | "total" | "operator";
