@@ -97,32 +97,46 @@ pub(super) fn rows(comparison: &Comparison) -> Rows {
 
 fn cells(comparison: &Comparison, finding: &Finding) -> Cells {
     match finding.line.kind {
-        RowKind::Total => total(comparison, finding),
+        RowKind::Total => total(finding, comparison),
         RowKind::Idle => idle(finding),
         RowKind::Phase => phase(finding),
         RowKind::Wait => wait(finding),
         RowKind::Step => step(finding),
         RowKind::Speed => speed(finding),
         RowKind::Memory => memory(finding),
-        _ => part(comparison, finding),
+        _ => part(finding, comparison),
     }
 }
 
-columns! {
-    const TOTAL: fn total(comparison: &Comparison, finding: &Finding) {
-        let line = &finding.line;
+/// Defines rows about times and their noise: the shared columns, then those of the kind.
+macro_rules! judged {
+    (const $COLUMNS:ident: fn $cells:ident($finding:ident $(, $parameter:ident: $type:ty)*)
+     $({ $(let $local:pat = $init:expr;)* })? [ $($column:expr => $value:expr,)* ]) => {
+        columns! {
+            const $COLUMNS: fn $cells($finding: &Finding $(, $parameter: $type)*) {
+                let line = &$finding.line;
+                $($(let $local = $init;)*)?
+            } [
+                NAME => line.name.as_str(),
+                CHANGE => $finding.change.as_str(),
+                SIGNIFICANT => line.verdict.is_significant,
+                CONTRIBUTION => line.contribution(),
+                LOW => line.verdict.interval.map(|interval| rounded(interval.0)),
+                HIGH => line.verdict.interval.map(|interval| rounded(interval.1)),
+                MEDIAN => median(line),
+                PROBABILITY => line.verdict.probability,
+                A => line.values[0],
+                B => line.values[1],
+                $($column => $value,)*
+            ]
+        }
+    };
+}
+
+judged! {
+    const TOTAL: fn total(finding, comparison: &Comparison) {
         let (steps, aligned) = (comparison.steps, comparison.aligned);
     } [
-        NAME => line.name.as_str(),
-        CHANGE => finding.change.as_str(),
-        SIGNIFICANT => line.verdict.is_significant,
-        CONTRIBUTION => line.contribution(),
-        LOW => low(line),
-        HIGH => high(line),
-        MEDIAN => median(line),
-        PROBABILITY => line.verdict.probability,
-        A => line.values[0],
-        B => line.values[1],
         Column::int("steps_a", "", "The number of steps of the first trace; 1 without profiler steps.") => steps[0],
         Column::int("steps_b", "", "The same of the second trace.") => steps[1],
         Column::share("aligned_a", "", "The share of the time of the first trace that has a counterpart at the same place.") =>
@@ -131,26 +145,16 @@ columns! {
     ]
 }
 
-columns! {
-    const PART: fn part(comparison: &Comparison, finding: &Finding) {
+judged! {
+    const PART: fn part(finding, comparison: &Comparison) {
         let line = &finding.line;
         let has_calls = line.counts != [0, 0];
         let of_calls = |numbers: [i64; 2], side: usize| has_calls.then_some(numbers[side]);
         let factor = factor_of(comparison, line);
         let places = line.places.iter().map(|(within, ns)| place(within, *ns));
     } [
-        NAME => line.name.as_str(),
-        CHANGE => finding.change.as_str(),
-        SIGNIFICANT => line.verdict.is_significant,
-        CONTRIBUTION => line.contribution(),
-        LOW => low(line),
-        HIGH => high(line),
-        MEDIAN => median(line),
         Column::ns("equal_speed_ns", "", "The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none.")
             .nullable() => factor.map(|factor| factor.without(line.values)),
-        PROBABILITY => line.verdict.probability,
-        A => line.values[0],
-        B => line.values[1],
         Column::int("count_a", "Calls A", "The number of calls or activities of all steps in the first trace.")
             .nullable() => of_calls(line.counts, 0),
         Column::int("count_b", "Calls B", "The same in the second trace.").nullable() => of_calls(line.counts, 1),
@@ -178,55 +182,18 @@ record! {
     ]
 }
 
-columns! {
-    const IDLE: fn idle(finding: &Finding) {
-        let line = &finding.line;
-    } [
-        NAME => line.name.as_str(),
-        CHANGE => finding.change.as_str(),
-        SIGNIFICANT => line.verdict.is_significant,
-        CONTRIBUTION => line.contribution(),
-        LOW => low(line),
-        HIGH => high(line),
-        MEDIAN => median(line),
-        PROBABILITY => line.verdict.probability,
-        A => line.values[0],
-        B => line.values[1],
-        PART_OF => line.part.map(Part::as_str),
+judged! {
+    const IDLE: fn idle(finding) [
+        PART_OF => finding.line.part.map(Part::as_str),
     ]
 }
 
-columns! {
-    const PHASE: fn phase(finding: &Finding) {
-        let line = &finding.line;
-    } [
-        NAME => line.name.as_str(),
-        CHANGE => finding.change.as_str(),
-        SIGNIFICANT => line.verdict.is_significant,
-        CONTRIBUTION => line.contribution(),
-        LOW => low(line),
-        HIGH => high(line),
-        MEDIAN => median(line),
-        PROBABILITY => line.verdict.probability,
-        A => line.values[0],
-        B => line.values[1],
-    ]
+judged! {
+    const PHASE: fn phase(finding) []
 }
 
-columns! {
-    const WAIT: fn wait(finding: &Finding) {
-        let line = &finding.line;
-    } [
-        NAME => line.name.as_str(),
-        CHANGE => finding.change.as_str(),
-        SIGNIFICANT => line.verdict.is_significant,
-        CONTRIBUTION => line.contribution(),
-        LOW => low(line),
-        HIGH => high(line),
-        MEDIAN => median(line),
-        PROBABILITY => line.verdict.probability,
-        A => line.values[0],
-        B => line.values[1],
+judged! {
+    const WAIT: fn wait(finding) [
         CAUSE => cause(finding),
         MESSAGE.nullable() => message(finding),
     ]
@@ -294,14 +261,6 @@ fn factor_of<'a>(comparison: &'a Comparison, line: &Line) -> Option<&'a Factor> 
 
 fn rounded(ns: f64) -> i64 {
     libm::rint(ns) as i64
-}
-
-fn low(line: &Line) -> Option<i64> {
-    line.verdict.interval.map(|interval| rounded(interval.0))
-}
-
-fn high(line: &Line) -> Option<i64> {
-    line.verdict.interval.map(|interval| rounded(interval.1))
 }
 
 fn median(line: &Line) -> Option<i64> {

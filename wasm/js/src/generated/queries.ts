@@ -2167,14 +2167,14 @@ export interface DiffPartRow {
   high_ns: number | null;
   /** The change of the median step. */
   median_ns: number | null;
-  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
-  equal_speed_ns: number | null;
   /** The probability of such a change by noise alone, adjusted for the number of rows tested; null if the row was not tested. */
   probability: number | null;
   /** The time per step in the first trace: the part of the wall time of the step, or of the busy time of devices, that counts for the row. */
   a_ns: number;
   /** The same in the second trace. */
   b_ns: number;
+  /** The contribution if both recordings were equally fast: each side is scaled by the root of the common factor; null if there is none. */
+  equal_speed_ns: number | null;
   /** The number of calls or activities of all steps in the first trace. */
   count_a: number | null;
   /** The same in the second trace. */
