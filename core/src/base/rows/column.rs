@@ -91,7 +91,7 @@ impl Shape {
 }
 
 impl CellType {
-    #[inline(never)]
+    /// The cell of a value: a number has the unit of the column.
     fn cell(self, value: Cell) -> Cell {
         match (self, value) {
             (CellType::Ns, Cell::Int(n)) => Cell::Ns(n),
@@ -224,11 +224,6 @@ impl Column {
         }
     }
 
-    /// The cell of a value: a number has the unit of the column.
-    pub(crate) fn cell(&self, value: impl Into<Cell>) -> Cell {
-        self.kind.cell(value.into())
-    }
-
     /// Whether a cell has the type of the column.
     pub fn fits(&self, cell: &Cell) -> bool {
         self.kind.fits(cell) || (self.optional && matches!(cell, Cell::Absent | Cell::Null))
@@ -257,6 +252,17 @@ pub(crate) struct Cells {
     pub(crate) cells: Vec<Cell>,
 }
 
+impl Cells {
+    /// The cells of these values. It is one function for all tables, which makes the engine of the npm package smaller.
+    #[inline(never)]
+    pub(crate) fn new(columns: &'static [Column], mut cells: Vec<Cell>) -> Cells {
+        for (column, cell) in columns.iter().zip(&mut cells) {
+            *cell = column.kind.cell(core::mem::replace(cell, Cell::Null));
+        }
+        Cells { columns, cells }
+    }
+}
+
 impl From<Cells> for Vec<Cell> {
     fn from(row: Cells) -> Vec<Cell> {
         row.cells
@@ -264,6 +270,7 @@ impl From<Cells> for Vec<Cell> {
 }
 
 impl From<Cells> for Value {
+    #[inline(never)]
     fn from(row: Cells) -> Value {
         row.columns.iter().zip(row.cells).map(|(member, cell)| (member.key.to_owned(), value(cell))).collect()
     }
@@ -295,8 +302,7 @@ macro_rules! columns {
 
         $fn_vis fn $cells $(<$life>)? ($($parameter: $type),*) -> crate::base::rows::Cells {
             $($(let $local = $init;)*)?
-            let cells = alloc::vec![$(const { $column }.cell($value)),+];
-            crate::base::rows::Cells { columns: $columns, cells }
+            crate::base::rows::Cells::new($columns, alloc::vec![$(crate::base::rows::Cell::from($value)),+])
         }
     };
 }
@@ -318,8 +324,8 @@ macro_rules! record {
 
         $fn_vis fn $object $(<$life>)? ($($parameter: $type),*) -> serde_json::Value {
             $($(let $local = $init;)*)?
-            let cells = alloc::vec![$(const { $member }.cell($value)),+];
-            crate::base::rows::Cells { columns: $RECORD.members, cells }.into()
+            let values = alloc::vec![$(crate::base::rows::Cell::from($value)),+];
+            crate::base::rows::Cells::new($RECORD.members, values).into()
         }
     };
 }
