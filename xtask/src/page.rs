@@ -11,7 +11,7 @@ use std::process::Command;
 const FIRST_LOAD: u64 = 1_165_000;
 
 /// The maximum size of the single-file page, in bytes.
-const ONE_FILE: u64 = 3_970_000;
+const ONE_FILE: u64 = 3_980_000;
 
 /// The maximum size of what the view SQL loads, after gzip, in bytes.
 const SQL: u64 = 8_500_000;
