@@ -40,7 +40,13 @@ fn rows(answer: &Answer) -> Result<Rows, Failure> {
     let columns: Vec<Column> = fields.map(|field| column(kept(field.name()), field.data_type())).collect();
     let mut rows = Rows::new(&columns);
     answer.for_each_row(|values| {
-        rows.push(values.into_iter().zip(&columns).map(|(value, column)| cell(value, column.kind)).collect());
+        rows.push(
+            values
+                .into_iter()
+                .zip(&columns)
+                .map(|(value, column)| cell(value, column.kind))
+                .collect::<Vec<Cell>>(),
+        );
     })?;
     Ok(rows)
 }
