@@ -89,7 +89,7 @@ pub(crate) fn rows_of_engine(
 
 fn cell_text(cell: &Cell) -> String {
     match cell {
-        Cell::Null => "null".to_owned(),
+        Cell::Absent | Cell::Null => "null".to_owned(),
         Cell::Ns(n) | Cell::UnixNs(n) | Cell::Bytes(n) | Cell::Int(n) | Cell::Amount(n) => n.to_string(),
         Cell::Rate(x) | Cell::Float(x) | Cell::Share(x) => format!("{x:?}"),
         Cell::Bool(flag) => flag.to_string(),
