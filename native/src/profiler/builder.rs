@@ -1,8 +1,7 @@
 //! The builder of a profiler: what it records, where it writes, and which handlers it calls.
 
-use crate::activity::Activity;
 #[cfg(feature = "analysis")]
-use crate::activity::types::ActivityType;
+use crate::activity::{Activity, types::ActivityType};
 use crate::error::RecordError;
 use crate::json::Members;
 use crate::options::{Destination, Existing, Options};
@@ -16,6 +15,7 @@ use crate::profiler::setters::setters;
 use crate::schedule::{ProfilerAction, Schedule};
 use crate::spans::value::Value;
 use std::path::PathBuf;
+#[cfg(feature = "analysis")]
 use std::time::Duration;
 
 pub(crate) type ScheduleFn = Box<dyn FnMut(u64) -> ProfilerAction + Send>;
