@@ -37,8 +37,8 @@ impl<'t> Analysis<'t> {
         Analysis { join, ..self }
     }
 
-    /// Returns the value of a type, of which a context has at most one. It is computed unless it is known. If several threads compute
-    /// it at the same time, the first value is kept.
+    /// Returns the value of the type `T`, which the first call computes. If several threads compute it at the same time, the
+    /// first value is kept.
     pub(crate) fn once<T: Any + Send + Sync>(&self, compute: impl Fn() -> T) -> &T {
         let (mut slot, mut computed) = (&self.known, None);
         loop {

@@ -119,8 +119,7 @@ impl Answer {
 
     /// Returns the text that replaces the table, or the rows as a table.
     pub fn to_text(&self) -> String {
-        let table = || self.rows.to_text();
-        self.text.as_ref().map_or_else(table, |page| page.clone().into_string())
+        self.text.as_ref().map_or_else(|| self.rows.to_text(), |page| page.clone().into_string())
     }
 }
 

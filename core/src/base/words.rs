@@ -131,7 +131,7 @@ macro_rules! words {
             /// The word as text for a person. Some vocabularies do not use it.
             #[allow(dead_code)]
             $vis fn label(self) -> alloc::string::String {
-                crate::base::words::label(self.as_str())
+                $enum::VOCABULARY.label(self.as_str())
             }
         }
 

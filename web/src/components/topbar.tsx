@@ -3,7 +3,7 @@
 import type { RemoteRun } from "kinetoscope/remote";
 import { count } from "../model/format";
 import { rankOf } from "../model/ranks";
-import { ofKind } from "../model/run";
+import { ofKind } from "../model/kinds";
 import { valueOf } from "../state/ask";
 import { history } from "../state/history";
 import { openFiles } from "../state/opening";

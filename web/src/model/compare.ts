@@ -2,11 +2,12 @@
 
 import type { DiffIdleRow, DiffMemoryRow, DiffPartRow, DiffRow } from "kinetoscope/remote";
 import { label } from "./format";
+import { ofKind, type OfKind } from "./kinds";
 
-export type Total = Extract<DiffRow, { kind: "total" }>;
-export type Phase = Extract<DiffRow, { kind: "phase" | "wait" }>;
+export type Total = OfKind<DiffRow, "total">;
+export type Phase = OfKind<DiffRow, "phase" | "wait">;
 export type Part = DiffPartRow;
-export type Speed = Extract<DiffRow, { kind: "speed" }>;
+export type Speed = OfKind<DiffRow, "speed">;
 /** The rows of the table: what runs, idle time, and memory. */
 export type Changed = Timed | DiffMemoryRow;
 
@@ -18,18 +19,15 @@ export const isTimed = (row: Changed): row is Timed => row.kind !== "memory";
 
 export const totalsOf = (rows: readonly DiffRow[]): Total[] => {
   const order = ["wall", "device_busy", "device_idle"];
-  return rows
-    .filter((row): row is Total => row.kind === "total")
-    .sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+  return ofKind(rows, "total").sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
 };
 
 export const phasesOf = (rows: readonly DiffRow[]): Phase[] =>
   rows.filter((row): row is Phase => row.kind === "phase" || row.kind === "wait");
 
-export const speedsOf = (rows: readonly DiffRow[]): Speed[] => rows.filter((row): row is Speed => row.kind === "speed");
+export const speedsOf = (rows: readonly DiffRow[]): Speed[] => ofKind(rows, "speed");
 
-export const notesOf = (rows: readonly DiffRow[]): string[] =>
-  rows.filter((row) => row.kind === "note").map((row) => row.message);
+export const notesOf = (rows: readonly DiffRow[]): string[] => ofKind(rows, "note").map((row) => row.message);
 
 const SUMS = new Set(["total", "phase", "wait", "step", "speed", "note"]);
 

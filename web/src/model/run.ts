@@ -1,15 +1,13 @@
 // The answer of `ranks`, by kinds of rows.
 
 import type { RanksRow } from "kinetoscope/remote";
+import type { OfKind } from "./kinds";
 
-/** The rows of a kind. */
-export type OfKind<K extends RanksRow["kind"]> = Extract<RanksRow, { kind: K }>;
-
-export type RankRow = OfKind<"rank">;
-export type Straggler = OfKind<"straggler">;
-export type SlowNode = OfKind<"slow_node">;
-export type SlowLink = OfKind<"slow_link">;
-export type CollectiveRow = OfKind<"collective">;
+export type RankRow = OfKind<RanksRow, "rank">;
+export type Straggler = OfKind<RanksRow, "straggler">;
+export type SlowNode = OfKind<RanksRow, "slow_node">;
+export type SlowLink = OfKind<RanksRow, "slow_link">;
+export type CollectiveRow = OfKind<RanksRow, "collective">;
 
 /** The kinds of rows whose number grows with the ranks or the groups, but not with the steps or the collectives. */
 export const FACTS = [
@@ -25,11 +23,6 @@ export const FACTS = [
   "bandwidth",
   "step",
 ] as const;
-
-/** Returns the rows of a kind. */
-export function ofKind<K extends RanksRow["kind"]>(rows: readonly RanksRow[], kind: K): OfKind<K>[] {
-  return rows.filter((row): row is OfKind<K> => row.kind === kind);
-}
 
 /** Formats numbers as ranges: `0-3, 7`. */
 export function ranges(numbers: readonly number[]): string {
@@ -76,7 +69,7 @@ export interface Skew {
 }
 
 /** A process group. Groups of different ranks can have the same name. */
-export type GroupRow = Pick<OfKind<"group">, "group" | "description" | "ranks">;
+export type GroupRow = Pick<OfKind<RanksRow, "group">, "group" | "description" | "ranks">;
 
 /** Whether collectives belong to a group. */
 export function isOf(row: GroupRow, group: GroupRow): boolean {

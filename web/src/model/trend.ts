@@ -1,7 +1,8 @@
 // What the page shows of a history: the series of each metric with its changes and levels.
 
-import type { TrendChangeRow, TrendResult, TrendRow, TrendRun, TrendSeriesRow } from "kinetoscope/remote";
+import type { TrendChangeRow, TrendResult, TrendRow, TrendRun } from "kinetoscope/remote";
 import { bytes, count, time } from "./format";
+import { ofKind } from "./kinds";
 
 /** A part of a series without a change: its first and last run, and its mean. */
 export interface Level {
@@ -22,8 +23,7 @@ export interface Series {
 }
 
 /** Returns the changes, the latest first. */
-export const changesOf = ({ rows }: TrendResult): TrendChangeRow[] =>
-  rows.filter((row): row is TrendChangeRow => row.kind === "change");
+export const changesOf = ({ rows }: TrendResult): TrendChangeRow[] => ofKind(rows, "change");
 
 function levelsOf(
   { before, after }: TrendRow,
@@ -42,7 +42,7 @@ function levelsOf(
 /** Returns the metrics: those with the latest changes first, then the others in the order of the answer. */
 export function seriesOf(result: TrendResult): Series[] {
   const changed = changesOf(result);
-  const all = result.rows.filter((row): row is TrendSeriesRow => row.kind === "series");
+  const all = ofKind(result.rows, "series");
   const place = (metric: string): number => {
     const at = changed.findIndex((row) => row.metric === metric);
     return at < 0 ? changed.length : at;

@@ -9,17 +9,11 @@ import { AnswerTable, columnsOf, columnsOfKind } from "../components/answer-tabl
 import { Await, Card, Head, Missing, Panel, To } from "../components/parts";
 import { Table } from "../components/table";
 import { bytes, count, exact, time } from "../model/format";
+import { ofKind, type OfKind } from "../model/kinds";
 import { ask, rowsOf } from "../state/ask";
 import { numberParam, param, setParams } from "../state/route";
 import type { OpenTrace } from "../state/session";
 import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../strings";
-
-/** The rows of a kind. */
-type OfKind<K extends MemoryRow["kind"]> = Extract<MemoryRow, { kind: K }>;
-
-function ofKind<K extends MemoryRow["kind"]>(rows: readonly MemoryRow[], kind: K): OfKind<K>[] {
-  return rows.filter((row): row is OfKind<K> => row.kind === kind);
-}
 
 const LABELS = TEXTS.memory;
 const SHARED = TEXTS.shared;
@@ -30,7 +24,7 @@ const POINTS = 1200;
 /** Powers of two: round distances between the ticks of a byte axis. */
 const BINARY = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
-function DeviceCards({ row }: { row: OfKind<"device"> }) {
+function DeviceCards({ row }: { row: OfKind<MemoryRow, "device"> }) {
   const size = (label: string, value: number | null, about: string, note?: string) =>
     value === null ? null : (
       <Card
@@ -122,7 +116,7 @@ function MemoryChart({ drawn, peakAt }: { drawn: Drawn; peakAt: number | null })
 
 function Device(props: {
   open: OpenTrace;
-  row: OfKind<"device">;
+  row: OfKind<MemoryRow, "device">;
   rows: readonly MemoryRow[];
   counters: readonly CountersRow[];
 }) {
@@ -177,7 +171,7 @@ function Device(props: {
   );
 }
 
-type Owner = OfKind<"at_peak" | "kept">;
+type Owner = OfKind<MemoryRow, "at_peak" | "kept">;
 
 function Owners(props: { title: string; about: string; rows: readonly Owner[]; withShare?: boolean }) {
   if (props.rows.length === 0) return null;

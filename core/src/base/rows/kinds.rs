@@ -137,7 +137,11 @@ mod tests {
         assert_eq!(rows.rows[0][3], Cell::Ns(5), "a number has the unit of its column");
         let text = rows.to_text();
         let fish = text.lines().last().expect("a row");
-        assert_eq!(fish.split_whitespace().collect::<Vec<_>>(), ["fish", "carp", "4"], "no cell is empty");
+        assert_eq!(
+            fish.split_whitespace().collect::<Vec<_>>(),
+            ["fish", "carp", "4"],
+            "an absent cell is empty"
+        );
     }
 
     #[test]

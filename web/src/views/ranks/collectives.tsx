@@ -7,16 +7,8 @@ import { Await, Panel } from "../../components/parts";
 import { SkewChart } from "../../components/skew-chart";
 import { Table } from "../../components/table";
 import { amount } from "../../model/format";
-import {
-  groupKey,
-  isOf,
-  ofKind,
-  shortRanges,
-  skewOf,
-  type CollectiveRow,
-  type GroupRow,
-  type OfKind,
-} from "../../model/run";
+import { ofKind, type OfKind } from "../../model/kinds";
+import { groupKey, isOf, shortRanges, skewOf, type CollectiveRow, type GroupRow } from "../../model/run";
 import { ask } from "../../state/ask";
 import { numberParam, param, setParams } from "../../state/route";
 import { TEMPLATES, TEXTS } from "../../strings";
@@ -27,8 +19,8 @@ const LABELS = TEXTS.ranks;
 /** The number of ranks up to which the arrivals are loaded without a click: their answer has a number for each rank. */
 const FEW = 64;
 
-type Group = OfKind<"group">;
-type TrafficRow = OfKind<"bandwidth">;
+type Group = OfKind<RanksRow, "group">;
+type TrafficRow = OfKind<RanksRow, "bandwidth">;
 
 const keyOf = (row: TrafficRow): string => `${groupKey(row)} ${row.name} ${row.bytes}`;
 

@@ -4,7 +4,8 @@ import type { RanksRow } from "kinetoscope/remote";
 import { RankLink } from "../../components/rank-link";
 import { Panel } from "../../components/parts";
 import { bytes, count, exact, label, time } from "../../model/format";
-import { groupKey, ofKind, shortRanges, type SlowLink, type SlowNode, type Straggler } from "../../model/run";
+import { ofKind } from "../../model/kinds";
+import { groupKey, shortRanges, type SlowLink, type SlowNode, type Straggler } from "../../model/run";
 import { TEMPLATES, TEXTS } from "../../strings";
 
 const LABELS = TEXTS.ranks;

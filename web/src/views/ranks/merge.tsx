@@ -2,7 +2,8 @@
 
 import { useState } from "preact/hooks";
 import type { RanksRow } from "kinetoscope/remote";
-import { ofKind, parseRanges, ranges } from "../../model/run";
+import { ofKind } from "../../model/kinds";
+import { parseRanges, ranges } from "../../model/run";
 import { placeOf, showMerged } from "../../state/run";
 import { TEMPLATES, TEXTS } from "../../strings";
 

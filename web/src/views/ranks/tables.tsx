@@ -1,11 +1,13 @@
 // Tables of ranks, process groups and clocks, and of what the traces cannot answer.
 
+import type { RanksRow } from "kinetoscope/remote";
 import { columnsOfKind } from "../../components/answer-table";
 import { Panel } from "../../components/parts";
 import { RankLink } from "../../components/rank-link";
 import { Table } from "../../components/table";
 import { label } from "../../model/format";
-import { shortRanges, type GroupRow, type OfKind, type RankRow } from "../../model/run";
+import type { OfKind } from "../../model/kinds";
+import { shortRanges, type GroupRow, type RankRow } from "../../model/run";
 import { TEXTS } from "../../strings";
 
 const LABELS = TEXTS.ranks;
@@ -70,7 +72,7 @@ export function RankList({ ranks }: { ranks: readonly RankRow[] }) {
   );
 }
 
-export function Groups({ rows }: { rows: readonly OfKind<"group">[] }) {
+export function Groups({ rows }: { rows: readonly OfKind<RanksRow, "group">[] }) {
   if (rows.length === 0) return null;
   return (
     <Panel title={LABELS.groups} about={LABELS.groupsHint} id="groups">
@@ -80,7 +82,7 @@ export function Groups({ rows }: { rows: readonly OfKind<"group">[] }) {
         rows={rows}
         keyOf={(row) => `${row.group} ${row.description} ${shortRanges(row.ranks, 400)}`}
         sort={{ key: "bytes", descending: true }}
-        columns={columnsOfKind<OfKind<"group">>(
+        columns={columnsOfKind<OfKind<RanksRow, "group">>(
           "ranks",
           ["group", "parallelism", "stated", "ranks", "matched", "bytes"],
           {
@@ -97,7 +99,7 @@ export function Groups({ rows }: { rows: readonly OfKind<"group">[] }) {
   );
 }
 
-export function Clocks({ rows }: { rows: readonly OfKind<"clock">[] }) {
+export function Clocks({ rows }: { rows: readonly OfKind<RanksRow, "clock">[] }) {
   if (rows.length === 0) return null;
   return (
     <Panel title={LABELS.clocks} about={LABELS.clocksHint} id="clocks">
@@ -107,23 +109,27 @@ export function Clocks({ rows }: { rows: readonly OfKind<"clock">[] }) {
         rows={rows}
         keyOf={(row) => String(row.rank)}
         sort={{ key: "rank", descending: false }}
-        columns={columnsOfKind<OfKind<"clock">>("ranks", ["rank", "offset_ns", "error_ns", "drift_ppm", "method"], {
-          rank: { width: "64px" },
-          offset_ns: { title: LABELS.offset },
-          error_ns: { title: LABELS.error },
-          drift_ppm: { title: LABELS.drift },
-          method: {
-            title: LABELS.method,
-            value: (row) => row.refused ?? row.method,
-            width: "minmax(110px, 2fr)",
+        columns={columnsOfKind<OfKind<RanksRow, "clock">>(
+          "ranks",
+          ["rank", "offset_ns", "error_ns", "drift_ppm", "method"],
+          {
+            rank: { width: "64px" },
+            offset_ns: { title: LABELS.offset },
+            error_ns: { title: LABELS.error },
+            drift_ppm: { title: LABELS.drift },
+            method: {
+              title: LABELS.method,
+              value: (row) => row.refused ?? row.method,
+              width: "minmax(110px, 2fr)",
+            },
           },
-        })}
+        )}
       />
     </Panel>
   );
 }
 
-export function Fitness({ rows }: { rows: readonly OfKind<"fitness">[] }) {
+export function Fitness({ rows }: { rows: readonly OfKind<RanksRow, "fitness">[] }) {
   if (rows.length === 0) return null;
   return (
     <Panel title={LABELS.fitness} about={LABELS.fitnessHint} id="fitness">
@@ -132,7 +138,7 @@ export function Fitness({ rows }: { rows: readonly OfKind<"fitness">[] }) {
         fit={10}
         rows={rows}
         keyOf={(row) => `${row.question} ${row.verdict} ${row.message}`}
-        columns={columnsOfKind<OfKind<"fitness">>("ranks", ["question", "verdict", "ranks", "message"], {
+        columns={columnsOfKind<OfKind<RanksRow, "fitness">>("ranks", ["question", "verdict", "ranks", "message"], {
           question: { title: LABELS.question, width: "110px", show: (row) => label(row.question) },
           verdict: { title: LABELS.verdict, width: "76px" },
           ranks: { ...ranksColumn, width: "minmax(76px, 160px)" },
