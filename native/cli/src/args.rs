@@ -1,6 +1,7 @@
 //! The command line, built from the engine's lists of queries and exports, and its parsed arguments.
 
 mod compare;
+mod help;
 mod input;
 mod outline;
 mod ranks;
@@ -10,12 +11,12 @@ use crate::failure::Failure;
 use crate::progress::{ChosenRules, Reading};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use help::{columns_of, examples};
 use input::{execution_trace, extent, rules, rules_for};
 pub(crate) use input::{read, read_text};
 use kinetoscope_core::analysis::query::options::{Opt, Options};
 use kinetoscope_core::analysis::query::value::OptionValue;
 use kinetoscope_core::analysis::query::value::ValueKind;
-use kinetoscope_core::base::rows::{Column, Variant};
 use kinetoscope_core::base::words::option_spelling;
 use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, ExportKind, Input, QUERIES, Query};
 use std::fmt::Write;
@@ -144,11 +145,6 @@ fn descriptions(root: &Command) -> String {
     out + "\n"
 }
 
-fn examples(command: &str, examples: &[&str]) -> String {
-    let lines: Vec<String> = examples.iter().map(|e| format!("  kinetoscope {command} {e}")).collect();
-    format!("Examples:\n{}", lines.join("\n"))
-}
-
 fn query_command(query: &Query) -> Command {
     let examples = examples(query.name, query.examples);
     let command = Command::new(query.name)
@@ -158,26 +154,6 @@ fn query_command(query: &Query) -> Command {
         .args(query.options.iter().map(option_arg));
     let command = answer_args(command.next_help_heading("Output"), Some(query));
     if query.name == "check" { compare::with_budgets(command) } else { command }
-}
-
-/// The columns of a query; of rows of several kinds, those of each kind.
-fn columns_of(query: &Query) -> String {
-    let Some(kinds) = query.kinds else { return columns("Columns", &query.columns()) };
-    let of_kind = |variant: &Variant| {
-        columns(&format!("Columns of rows of the kind {}", variant.kinds.join(", ")), variant.columns)
-    };
-    let first = columns("The first column of every row", &[kinds.column]);
-    first + &kinds.variants.iter().map(of_kind).collect::<String>()
-}
-
-/// Columns with their JSON keys.
-fn columns(title: &str, columns: &[Column]) -> String {
-    let mut out = format!("{title}, by their keys in JSON and CSV:\n");
-    let longest = columns.iter().map(|column| column.key.len()).max().unwrap_or(0);
-    for column in columns {
-        let _ = writeln!(out, "  {:<longest$}  {}", column.key, column.about);
-    }
-    out + "\n"
 }
 
 /// The commands with the page in a browser, where that was compiled.

@@ -1,6 +1,7 @@
 //! The arguments of the commands that compare: `diff`, `check` with budgets, and `trend`.
 
-use super::{FORMATS, examples, format_arg, output, with_formats};
+use super::help::examples;
+use super::{FORMATS, format_arg, output, with_formats};
 use clap::{Arg, ArgAction, Command, value_parser};
 use std::path::PathBuf;
 

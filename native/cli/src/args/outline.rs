@@ -1,6 +1,7 @@
 //! The arguments of `outline`.
 
-use super::{columns, examples, format_arg, output, strict, traces};
+use super::help::{columns, examples};
+use super::{format_arg, output, strict, traces};
 use clap::{Arg, Command, value_parser};
 use kinetoscope_core::outline::COLUMNS;
 

@@ -1,6 +1,7 @@
 //! The commands about several ranks that are no queries.
 
-use super::{examples, run_args};
+use super::help::examples;
+use super::run_args;
 use clap::{Arg, Command, value_parser};
 
 pub(super) fn summarize() -> Command {

@@ -1,6 +1,7 @@
 //! The commands about the tables of traces. They are in the help of every build; without their feature they say how to get it.
 
-use super::{examples, format_arg, output, rules, run_traces};
+use super::help::examples;
+use super::{format_arg, output, rules, run_traces};
 use clap::{Arg, ArgAction, Command, value_parser};
 use kinetoscope_core::base::units::parse_bytes;
 use kinetoscope_core::queries::schema::TABLES;
