@@ -176,7 +176,7 @@ impl Outline {
             let mut id = |id: NameId| self.names.intern(later.names.get(id));
             let thread = if thread < 0 { thread } else { i64::from(id(NameId(thread as u32)).0) };
             let (process, name) = (id(NameId(process as u32)), id(name));
-            *self.given.of((i64::from(process.0), thread)) = name;
+            *self.given.entry((i64::from(process.0), thread)) = name;
         }
         self.marked = self.marked.or(later.marked);
         self.add_samples(later.samples);

@@ -101,7 +101,8 @@ impl Trace {
     /// Returns [`Error::BadOption`] if `other` is no execution trace, or has a node of none of the events.
     pub fn join(&mut self, other: Trace) -> Result<usize, Error> {
         let wrong = |what: &str| Error::BadOption(what.into());
-        let execution = ExecutionTrace::of(other.table).ok_or_else(|| wrong("this is no execution trace"))?;
+        let execution =
+            ExecutionTrace::from_table(other.table).ok_or_else(|| wrong("this is no execution trace"))?;
         let table = &self.table;
         let joined = table.rows().filter(|&row| execution.node(table, row).is_some()).count();
         if joined == 0 {
@@ -127,9 +128,9 @@ impl Trace {
     /// Does the same with tasks that `join` runs.
     pub fn new_by(mut table: Table, mut diagnostics: Diagnostics, join: Join) -> Trace {
         dialect::apply(&mut table, &mut diagnostics);
-        let samples = Samples::of(&mut table, &mut diagnostics);
+        let samples = Samples::new(&mut table, &mut diagnostics);
         table.metadata.merged = merged(&table);
-        let join = join.of_events(table.len());
+        let join = join.for_events(table.len());
         let mut spans = pair_spans(&mut table, &mut diagnostics);
         bound_times(&mut table, &mut diagnostics);
         let (mut tree, mut pairs, mut ids, mut start_ns, mut is_export) = Default::default();
@@ -137,7 +138,7 @@ impl Trace {
         join.run(&mut [
             &mut || tree = tree::build(&table, &mut diagnostics),
             &mut || pairs = core::mem::take(&mut spans).pair_rest(&table, &mut unpaired),
-            &mut || ids = Ids::of(&table),
+            &mut || ids = Ids::new(&table),
             &mut || {
                 start_ns = table.metadata.origin.unwrap_or_else(|| window_start(&table, &samples));
                 is_export = is_python_export(&table);
@@ -156,7 +157,7 @@ impl Trace {
             diagnostics.record_many(Code::AsyncApart, asyncs as u64, None, b"");
         }
         let links = link(&table, &tree, &pairs, ids, &mut diagnostics, join);
-        let rules = Rules::of_trace(&table);
+        let rules = Rules::for_trace(&table);
         if is_export {
             diagnostics.record(Code::StartUnknown, None, b"");
         }
@@ -213,7 +214,7 @@ enum Binary {
 
 impl Binary {
     /// Recognises the format of the first bytes.
-    fn of(head: &[u8], limits: Limits) -> Option<Binary> {
+    fn detect(head: &[u8], limits: Limits) -> Option<Binary> {
         if is_recording(head) {
             Some(Binary::Recording(Box::new(Recording::new(limits))))
         } else if is_perfetto(head) {
@@ -344,7 +345,7 @@ impl TextReader {
 
     /// Reads the first bytes, which show that the input is no pickle.
     fn begin(&mut self, head: &[u8]) -> Result<(), Error> {
-        self.binary = Binary::of(head, self.limits);
+        self.binary = Binary::detect(head, self.limits);
         self.is_text = self.binary.is_none();
         self.feed(head)
     }
@@ -392,7 +393,7 @@ impl TextReader {
     /// Returns [`Error::Empty`] or [`Error::NotATrace`] if the input has no trace.
     pub fn finish(mut self) -> Result<(Table, Diagnostics), Error> {
         if self.binary.is_none() && is_perfetto(&self.pickle) {
-            self.binary = Binary::of(&self.pickle, self.limits);
+            self.binary = Binary::detect(&self.pickle, self.limits);
             let head = core::mem::take(&mut self.pickle);
             self.feed(&head)?;
         }

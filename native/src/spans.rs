@@ -96,7 +96,7 @@ impl Scope {
         if recorder::wants_more(state) {
             return Scope::with_more(site, state);
         }
-        Scope::of(span::begin(state, site), site)
+        Scope::from_begun(span::begin(state, site), site)
     }
 
     /// Begins a span that needs more than two words: a call stack, a mirror or an id for devices.
@@ -109,21 +109,21 @@ impl Scope {
     /// Begins a span with arguments.
     #[doc(hidden)]
     pub fn with(site: &'static Site, args: Args) -> Scope {
-        Scope::of(span::begin_with(args, site), site)
+        Scope::from_begun(span::begin_with(args, site), site)
     }
 
     /// Returns the guard of a span that begins while nothing is recorded or mirrored.
     #[doc(hidden)]
     #[inline(always)]
     pub fn none(site: &'static Site) -> Scope {
-        Scope::of(local::Begun::unrecorded(0), site)
+        Scope::from_begun(local::Begun::unrecorded(0), site)
     }
 
     /// Returns the guard of a span that is not recorded, with a name that is computed at run time.
     #[inline]
     fn none_named(site: &'static Site, name: &str) -> Scope {
         let state = if name.is_empty() { 0 } else { names::keep(name) };
-        Scope::of(local::Begun::unrecorded(state), site)
+        Scope::from_begun(local::Begun::unrecorded(state), site)
     }
 
     /// Returns an empty list of arguments for [`Scope::add`]; `None` if the span is not recorded.
@@ -149,13 +149,13 @@ impl Scope {
 
     #[cfg(feature = "record")]
     #[inline(always)]
-    fn of(begun: local::Begun, site: &'static Site) -> Scope {
+    fn from_begun(begun: local::Begun, site: &'static Site) -> Scope {
         Scope { begun, site, stays: PhantomData }
     }
 
     #[cfg(not(feature = "record"))]
     #[inline(always)]
-    fn of(_: local::Begun, _: &'static Site) -> Scope {
+    fn from_begun(_: local::Begun, _: &'static Site) -> Scope {
         Scope { stays: PhantomData }
     }
 }

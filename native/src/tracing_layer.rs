@@ -118,7 +118,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
             return;
         }
         unrecorded(|| {
-            let mut fields = Fields::of(attributes.metadata());
+            let mut fields = Fields::new(attributes.metadata());
             attributes.record(&mut fields);
             let Some(span) = context.span(id) else { return };
             let parent = span.parent();
@@ -134,7 +134,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
         }
         unrecorded(|| {
             let Some(span) = context.span(id) else { return };
-            let mut recorded = Fields::of(span.metadata());
+            let mut recorded = Fields::new(span.metadata());
             values.record(&mut recorded);
             add(id, &recorded);
             with_tracked(&span, now, |tracked| tracked.fields.update(recorded));
@@ -197,7 +197,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
         }
         let (args, site) = unrecorded(|| {
             let metadata = event.metadata();
-            let mut fields = Fields::of(metadata);
+            let mut fields = Fields::new(metadata);
             event.record(&mut fields);
             let mut args = Args::new(now);
             metadata.level().as_str().put(key::LEVEL, &mut args);
@@ -220,7 +220,7 @@ fn with_tracked<S: for<'a> LookupSpan<'a>>(
     let mut extensions = span.extensions_mut();
     if extensions.get_mut::<Tracked>().is_none() {
         unrecorded(|| {
-            extensions.insert(Tracked { fields: Fields::of(span.metadata()), life: Life::older(state) });
+            extensions.insert(Tracked { fields: Fields::new(span.metadata()), life: Life::older(state) });
         });
     }
     if let Some(tracked) = extensions.get_mut() {

@@ -119,7 +119,7 @@ impl Writer {
     }
 
     /// Makes a kernel belong to a node of a graph.
-    pub fn of_graph(mut kernel: Bytes, graph: u32, node: u64) -> Bytes {
+    pub fn in_graph(mut kernel: Bytes, graph: u32, node: u64) -> Bytes {
         fields!(kernel: CUpti_ActivityKernel10 { graphId: graph, graphNodeId: node });
         kernel
     }

@@ -52,10 +52,10 @@ fn is_clamped(trace: &Trace) -> bool {
 }
 
 fn compare(trace: &Trace) -> Result<(), String> {
-    let profile = Profile::of(trace, "one");
+    let profile = Profile::from_trace(trace, "one");
     let again = Profile::from_bytes(&profile.to_bytes()).map_err(|error| format!("a profile: {error}"))?;
     for options in [DiffOptions::default(), DiffOptions { row_limit: Some(3) }] {
-        let [one, other] = [&profile, &again].map(|new| Comparison::of(&profile, new));
+        let [one, other] = [&profile, &again].map(|new| Comparison::new(&profile, new));
         if is_clamped(trace) {
             continue;
         }
@@ -64,12 +64,12 @@ fn compare(trace: &Trace) -> Result<(), String> {
         }
         expect(one.page(&options) == other.page(&options), "a page differs from that of what was written")?;
     }
-    let _ = Comparison::of(&again, &profile).tree(0.01).to_text();
+    let _ = Comparison::new(&again, &profile).tree(0.01).to_text();
     Ok(())
 }
 
 fn budgets(trace: &Trace) -> Result<(), String> {
-    let subject = Subject::of(trace, "one");
+    let subject = Subject::from_trace(trace, "one");
     let _ = starting_point(core::slice::from_ref(&subject));
     let limits = json!({
         "step": {"max": "1 us", "max_increase": "3 %"}, "idle": {"queued": {"max": "1 us"}}, "memory": {"*": {"max": "1 KiB"}},
@@ -89,7 +89,7 @@ fn budgets(trace: &Trace) -> Result<(), String> {
 }
 
 fn history(trace: &Trace) -> Result<(), String> {
-    let (subject, origin) = (Subject::of(trace, "one"), Origin::default());
+    let (subject, origin) = (Subject::from_trace(trace, "one"), Origin::default());
     let lines = line(&subject, &origin).repeat(12);
     let trend = Trend::read(&lines).map_err(|error| format!("a history: {error}"))?;
     let _ = (trend.rows().to_text(), trend.runs().to_text(), trend.page());
@@ -98,14 +98,14 @@ fn history(trace: &Trace) -> Result<(), String> {
 
 fn summary(trace: &Trace) -> Result<(), String> {
     let mut written = Summaries::default();
-    written.push(&Summary::of(trace, "one"));
+    written.push(&Summary::from_trace(trace, "one"));
     let mut read = Summaries::default();
     read.read(&written.to_file()).map_err(|error| format!("a summary: {error}"))?;
     expect(read.len() == written.len(), "a summary is lost")
 }
 
 fn merge(trace: &Trace) -> Result<(), String> {
-    let run = Run::new([Summary::of(trace, "one")], Vec::new());
+    let run = Run::new([Summary::from_trace(trace, "one")], Vec::new());
     let (mut merger, mut text) = (Merger::default(), Vec::new());
     let mut push = |piece: &[u8]| {
         text.extend_from_slice(piece);

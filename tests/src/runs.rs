@@ -52,7 +52,7 @@ pub struct Plan {
 
 impl Plan {
     /// A run of 4 ranks and 6 steps without anything injected.
-    pub fn of(seed: u64) -> Plan {
+    pub fn from_seed(seed: u64) -> Plan {
         Plan {
             seed,
             ranks: 4,

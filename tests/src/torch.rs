@@ -30,7 +30,7 @@ impl Case {
         let bytes = files::read(&folder.join(file))?;
         let mut trace = Trace::read(&bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
         if let Some(version) = version(group, file) {
-            trace.choose_rules(Rules::of_version(version).expect("rules"));
+            trace.choose_rules(Rules::for_version(version).expect("rules"));
         }
         Some(Case { name, folder: folder.to_path_buf(), trace })
     }

@@ -51,7 +51,7 @@ fn kernels_of_every_version_are_decoded() {
         assert_eq!((place.device, place.context, place.stream, place.correlation), (1, 2, 7, 42));
         assert_eq!((place.graph, place.node, place.channel), (0, 0, (3, 1)));
         assert_eq!(kernel.priority, (version >= 130_100).then_some(-2), "{version}");
-        let of_graph = Writer::of_graph(plain, 5, u64::MAX - 1);
+        let of_graph = Writer::in_graph(plain, 5, u64::MAX - 1);
         let Decoded::Kernel(kernel) = read(&of_graph, version) else { panic!("{version}") };
         assert_eq!((kernel.place.graph, kernel.place.node), (5, u64::MAX - 1));
     }

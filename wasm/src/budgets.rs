@@ -44,7 +44,7 @@ impl EngineBudgets {
     #[wasm_bindgen(js_name = addBase)]
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
     pub fn add_base(&mut self, trace: &EngineTrace, name: String) {
-        self.base.push(Subject::of(trace.trace(), &name));
+        self.base.push(Subject::from_trace(trace.trace(), &name));
     }
 
     /// Checks a trace.
@@ -53,7 +53,7 @@ impl EngineBudgets {
     /// Returns an error if a budget is about a name that nothing has, or needs a base.
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
     pub fn check(&mut self, trace: &EngineTrace, name: String) -> Result<(), JsValue> {
-        let subject = Subject::of(trace.trace(), &name);
+        let subject = Subject::from_trace(trace.trace(), &name);
         self.checked.push(self.budgets.check(&subject, &self.base).map_err(|wrong| bad_option(&wrong))?);
         Ok(())
     }
@@ -78,7 +78,7 @@ impl EngineBudgets {
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
     pub fn text(&self, format: String) -> Result<String, JsValue> {
         text(match format.as_str() {
-            "json" => document::of_budgets(&self.checked),
+            "json" => document::budgets(&self.checked),
             "md" => markdown(&self.checked),
             "junit" => junit(&self.checked),
             _ => budget::rows(&self.checked).to_text(),

@@ -49,7 +49,7 @@ impl EngineComparison {
     /// Adds a trace to the base, or to the other side. The waits of ranks are compared if it `is_rank`.
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
     pub fn add(&mut self, is_base: bool, trace: &EngineTrace, name: String, is_rank: bool) {
-        let profile = if is_rank { Profile::of_rank } else { Profile::of };
+        let profile = if is_rank { Profile::from_rank } else { Profile::from_trace };
         self.side(is_base).push(profile(trace.trace(), &name));
     }
 
@@ -62,7 +62,7 @@ impl EngineComparison {
         if is_summary(bytes) {
             let mut summaries = Summaries::default();
             summaries.read(bytes).map_err(|e| failure(&e))?;
-            self.side(is_base).extend(summaries.into_iter().map(Profile::of_summary));
+            self.side(is_base).extend(summaries.into_iter().map(Profile::from_summary));
         } else {
             self.side(is_base).push(Profile::from_bytes(bytes).map_err(|e| failure(&e))?);
         }
@@ -74,7 +74,7 @@ impl EngineComparison {
     /// # Errors
     /// Returns an error if no rank is on both sides.
     pub fn finish(&mut self) -> Result<(), JsValue> {
-        let comparison = Comparison::of_runs(&self.base, &self.new).map_err(|e| failure(&e))?;
+        let comparison = Comparison::between_runs(&self.base, &self.new).map_err(|e| failure(&e))?;
         self.comparison = Some(comparison);
         (self.base, self.new) = (Vec::new(), Vec::new());
         Ok(())
@@ -110,6 +110,6 @@ impl EngineComparison {
     /// As [`EngineComparison::rows`].
     pub fn json(&self, query: &str, options: JsValue) -> Result<String, JsValue> {
         let rows = self.answer(query, options, false)?.rows;
-        text(document::of_comparison(query, self.comparison()?, &rows))
+        text(document::comparison(query, self.comparison()?, &rows))
     }
 }

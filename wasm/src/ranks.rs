@@ -39,7 +39,7 @@ impl EngineRun {
     }
 
     /// Returns the rows of some kinds, or those of all kinds.
-    fn of_kinds(&self, given: JsValue, kinds: Option<&[String]>) -> Result<Rows, JsValue> {
+    fn rows_of_kinds(&self, given: JsValue, kinds: Option<&[String]>) -> Result<Rows, JsValue> {
         let has_options = given.is_object() && Object::keys(&Object::from(given.clone())).length() > 0;
         let filtered = if has_options { Some(self.answer(given, false)?.rows) } else { None };
         let all = match &filtered {
@@ -114,7 +114,7 @@ impl EngineRun {
     /// Returns an error if an option is invalid or there is no such kind.
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
     pub fn rows(&self, options: JsValue, kinds: Option<Vec<String>>) -> Result<Array, JsValue> {
-        rows(&self.of_kinds(options, kinds.as_deref())?)
+        rows(&self.rows_of_kinds(options, kinds.as_deref())?)
     }
 
     /// The same as columns.
@@ -123,7 +123,7 @@ impl EngineRun {
     /// As [`EngineRun::rows`].
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
     pub fn columns(&self, options: JsValue, kinds: Option<Vec<String>>) -> Result<Object, JsValue> {
-        columns(&self.of_kinds(options, kinds.as_deref())?)
+        columns(&self.rows_of_kinds(options, kinds.as_deref())?)
     }
 
     /// The text that `kinetoscope ranks` prints.
@@ -139,7 +139,7 @@ impl EngineRun {
     /// # Errors
     /// As [`EngineRun::rows`].
     pub fn json(&self, options: JsValue) -> Result<String, JsValue> {
-        text(document::of_run(QUERY, &self.run, &self.answer(options, false)?.rows))
+        text(document::run(QUERY, &self.run, &self.answer(options, false)?.rows))
     }
 
     /// Begins to merge the traces of all ranks, or of these.

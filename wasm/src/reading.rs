@@ -87,7 +87,7 @@ pub(crate) fn finish(
     feeding: Feeding<impl ReadsText<Read = Table>>,
     of_text: &Diagnostics,
 ) -> Result<EngineTrace, Error> {
-    let rules = torch_version.map(|version| Rules::of_version(&version)).transpose()?;
+    let rules = torch_version.map(|version| Rules::for_version(&version)).transpose()?;
     let kernel_rules = KernelRules::parse(&kernel_rules.unwrap_or_default())?;
     let (table, mut diagnostics) = feeding.finish()?;
     diagnostics.complete(of_text);

@@ -55,6 +55,6 @@ impl EngineTrend {
     /// # Errors
     /// As [`EngineTrend::table`].
     pub fn json(&self) -> Result<String, JsValue> {
-        text(document::of_trend(&self.trend))
+        text(document::trend(&self.trend))
     }
 }

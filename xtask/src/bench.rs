@@ -72,7 +72,7 @@ pub(crate) fn measure_all(events: u64) -> Result<(), Failure> {
         one.megabytes
     );
     reading::phases(&small)?;
-    analyses::of(&small)
+    analyses::measure(&small)
 }
 
 /// Measures legacy records. Ten million of them must be paired, nested and averaged in 3 s and 100 bytes each, for

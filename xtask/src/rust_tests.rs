@@ -207,7 +207,7 @@ fn report(binary: &Binary, output: std::io::Result<Output>) -> Result<Tally, Fai
 
 fn tally(text: &str) -> Tally {
     let mut sum = Tally::default();
-    text.lines().filter_map(Tally::of_libtest).for_each(|tally| sum.add(tally));
+    text.lines().filter_map(Tally::parse_libtest).for_each(|tally| sum.add(tally));
     sum
 }
 

@@ -149,7 +149,7 @@ impl<'a> Progress<'a> {
     fn end(&mut self, at: usize, seconds: f64, passed: Result<bool, Failure>, text: &str) {
         let name = self.steps[at].name;
         self.skips.extend(text.lines().filter(|line| is_skip(line)).map(str::to_owned));
-        let tally = text.lines().filter_map(Tally::of_line).next_back();
+        let tally = text.lines().filter_map(Tally::parse).next_back();
         if let (Ok(true), Some(tally)) = (&passed, tally) {
             eprintln!("── {name}: {seconds:.1} s, {tally}");
             self.states[at] = State::Passed;

@@ -31,7 +31,7 @@ impl Tally {
     }
 
     /// Parses `N passed, N failed, N skipped`.
-    pub(crate) fn of_line(line: &str) -> Option<Tally> {
+    pub(crate) fn parse(line: &str) -> Option<Tally> {
         let mut counts = line.trim().split(", ");
         let mut next = |word: &str| counts.next()?.strip_suffix(word)?.trim_end().parse().ok();
         let tally = Tally { passed: next("passed")?, failed: next("failed")?, skipped: next("skipped")? };
@@ -39,7 +39,7 @@ impl Tally {
     }
 
     /// Parses the last line of libtest's output, such as `test result: ok. 9 passed; 0 failed; 1 ignored; …`.
-    pub(crate) fn of_libtest(line: &str) -> Option<Tally> {
+    pub(crate) fn parse_libtest(line: &str) -> Option<Tally> {
         let (_, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
         let count = |word: &str| -> Option<usize> {
             counts.split("; ").find_map(|part| part.trim().strip_suffix(word)?.trim_end().parse().ok())
@@ -78,7 +78,7 @@ pub(crate) fn run_counted(command: &mut Command) -> Result<Tally, Failure> {
     let mut tally = None;
     for line in BufReader::new(child.stdout.take().ok_or("no output")?).lines() {
         let line = line.map_err(|e| failure(&e))?;
-        tally = Tally::of_line(&line).or(tally);
+        tally = Tally::parse(&line).or(tally);
         println!("{line}");
     }
     let status = child.wait().map_err(|e| failure(&e))?;
@@ -97,18 +97,18 @@ mod tests {
     fn a_printed_tally_is_parsed() {
         let tally = Tally { passed: 3, failed: 1, skipped: 20 };
         assert_eq!(tally.to_string(), "3 passed, 1 failed, 20 skipped");
-        assert_eq!(Tally::of_line(&tally.to_string()), Some(tally));
+        assert_eq!(Tally::parse(&tally.to_string()), Some(tally));
         for other in ["3 passed", "3 passed, 1 failed, 2 skipped, 1 more", "all passed, 1 failed, 2 skipped"]
         {
-            assert_eq!(Tally::of_line(other), None, "{other}");
+            assert_eq!(Tally::parse(other), None, "{other}");
         }
     }
 
     #[test]
     fn the_summary_of_libtest_is_parsed() {
         let line = "test result: FAILED. 9 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.04s";
-        assert_eq!(Tally::of_libtest(line), Some(Tally { passed: 9, failed: 2, skipped: 1 }));
-        assert_eq!(Tally::of_libtest("test result: ok."), None);
-        assert_eq!(Tally::of_libtest("running 3 tests"), None);
+        assert_eq!(Tally::parse_libtest(line), Some(Tally { passed: 9, failed: 2, skipped: 1 }));
+        assert_eq!(Tally::parse_libtest("test result: ok."), None);
+        assert_eq!(Tally::parse_libtest("running 3 tests"), None);
     }
 }

@@ -40,7 +40,7 @@ impl<H: Handle> Children<H> {
     }
 
     /// Returns the children of a node.
-    pub fn of(&self, node: H) -> &[H] {
+    pub fn get(&self, node: H) -> &[H] {
         let at = node.index();
         &self.nodes[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
@@ -56,7 +56,7 @@ impl<H: Handle> Children<H> {
         let mut stack: Vec<H> = self.roots.iter().rev().copied().collect();
         while let Some(node) = stack.pop() {
             order.push(node);
-            stack.extend(self.of(node).iter().rev());
+            stack.extend(self.get(node).iter().rev());
         }
         order
     }
@@ -68,7 +68,7 @@ impl<H: Handle> Children<H> {
             visit(node, enters);
             if enters {
                 open.push((node, false));
-                open.extend(self.of(node).iter().rev().map(|&node| (node, true)));
+                open.extend(self.get(node).iter().rev().map(|&node| (node, true)));
             }
         }
     }
@@ -79,7 +79,7 @@ impl<H: Handle> Children<H> {
         let mut at = 0;
         while at < order.len() {
             let node = order[at];
-            order.extend(self.of(node));
+            order.extend(self.get(node));
             at += 1;
         }
         order
@@ -87,10 +87,10 @@ impl<H: Handle> Children<H> {
 
     /// Returns all descendants of a node in depth-first order.
     pub fn below(&self, node: H) -> impl Iterator<Item = H> {
-        let mut stack: Vec<H> = self.of(node).iter().rev().copied().collect();
+        let mut stack: Vec<H> = self.get(node).iter().rev().copied().collect();
         core::iter::from_fn(move || {
             let node = stack.pop()?;
-            stack.extend(self.of(node).iter().rev());
+            stack.extend(self.get(node).iter().rev());
             Some(node)
         })
     }
@@ -111,8 +111,8 @@ mod tests {
         let parents = [None, Some(0), Some(1), Some(0), None, Some(4)];
         let children = Children::new(&parents.map(|parent| parent.map(Leaf::new)));
         let leaves = |indexes: &[usize]| -> Vec<Leaf> { indexes.iter().map(|&at| Leaf::new(at)).collect() };
-        assert_eq!(children.of(Leaf::new(0)), leaves(&[1, 3]));
-        assert!(children.of(Leaf::new(2)).is_empty());
+        assert_eq!(children.get(Leaf::new(0)), leaves(&[1, 3]));
+        assert!(children.get(Leaf::new(2)).is_empty());
         assert_eq!(children.roots(), leaves(&[0, 4]));
         assert_eq!(children.depth_first(), leaves(&[0, 1, 2, 3, 4, 5]));
         assert_eq!(children.breadth_first(), leaves(&[0, 4, 1, 3, 5, 2]));

@@ -190,7 +190,7 @@ impl Query {
     }
 
     /// As [`Query::new`], with rows of several kinds.
-    pub(crate) const fn of_kinds(
+    pub(crate) const fn with_kinds(
         name: &'static str,
         about: &'static str,
         kinds: &'static Kinds,

@@ -82,7 +82,7 @@ impl<'a> Tasks<'a> {
         let mut known = ById::default();
         for (at, task) in tasks.all.iter().enumerate() {
             if let Some(key) = key(table, task.begin) {
-                known.of(key).push(at as u32);
+                known.entry(key).push(at as u32);
             }
         }
         tasks.find_polls(&known);

@@ -14,7 +14,7 @@ pub(crate) struct Index(HashMap<(i64, i64), u32, FixedState>);
 impl Index {
     /// Returns the position of `key`. A new key gets the position `next`.
     #[inline(never)]
-    pub(crate) fn of(&mut self, key: (i64, i64), next: u32) -> u32 {
+    pub(crate) fn get_or_insert(&mut self, key: (i64, i64), next: u32) -> u32 {
         *self.0.entry(key).or_insert(next)
     }
 
@@ -27,7 +27,7 @@ impl Index {
     /// Adds `key` without a position, as to a set. Returns whether it is new.
     pub(crate) fn insert(&mut self, key: (i64, i64)) -> bool {
         let known = self.len();
-        self.of(key, 0);
+        self.get_or_insert(key, 0);
         self.len() > known
     }
 
@@ -74,9 +74,9 @@ impl<T> Default for Keyed<T> {
 
 impl<T: Default> Keyed<T> {
     /// Returns the value of a key. Inserts the default value if the key is new.
-    pub(crate) fn of(&mut self, key: (i64, i64)) -> &mut T {
+    pub(crate) fn entry(&mut self, key: (i64, i64)) -> &mut T {
         let next = self.entries.len() as u32;
-        let at = self.index.of(key, next);
+        let at = self.index.get_or_insert(key, next);
         if at == next {
             self.entries.push((key, T::default()));
         }

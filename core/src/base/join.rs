@@ -26,7 +26,7 @@ impl Join {
     }
 
     /// The same, or one part after the other if starting threads would take longer than what they do.
-    pub(crate) fn of_events(self, events: usize) -> Join {
+    pub(crate) fn for_events(self, events: usize) -> Join {
         if events < FEWEST_EVENTS { Join::SEQUENTIAL } else { self }
     }
 

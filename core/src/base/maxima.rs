@@ -12,7 +12,7 @@ pub(crate) struct Maxima {
 }
 
 impl Maxima {
-    pub(crate) fn of(numbers: impl ExactSizeIterator<Item = i64>) -> Maxima {
+    pub(crate) fn new(numbers: impl ExactSizeIterator<Item = i64>) -> Maxima {
         // One leaf is left over, so that each end has a node.
         let first_leaf = (numbers.len() + 1).next_power_of_two();
         let mut nodes = vec![i64::MIN; first_leaf * 2];
@@ -56,7 +56,7 @@ mod tests {
         let mut random = Random(5);
         for _ in 0..2000 {
             let numbers: Vec<i64> = (0..random.below(20)).map(|_| random.below(9)).collect();
-            let maxima = Maxima::of(numbers.iter().copied());
+            let maxima = Maxima::new(numbers.iter().copied());
             for end in 0..=numbers.len() {
                 for least in 0..10 {
                     let expected = numbers[..end].iter().rposition(|&number| number >= least);

@@ -172,9 +172,9 @@ pub struct ByName<T> {
 
 impl<T: Default> ByName<T> {
     /// Returns the value of a name. Inserts the default value if the name is new.
-    pub fn of(&mut self, name: NameId) -> &mut T {
+    pub fn entry(&mut self, name: NameId) -> &mut T {
         let next = self.entries.len() as u32;
-        let at = self.index.of((i64::from(name.0), 0), next);
+        let at = self.index.get_or_insert((i64::from(name.0), 0), next);
         if at == next {
             self.entries.push((name, T::default()));
         }

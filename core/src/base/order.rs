@@ -44,7 +44,7 @@ pub(crate) fn descending(key: i64) -> i64 {
 }
 
 /// A key that sorts like the number. Equal numbers have equal keys.
-pub(crate) fn of_float(number: f64) -> i64 {
+pub(crate) fn float_key(number: f64) -> i64 {
     // Adding 0 turns -0 into 0.
     let bits = (number + 0.0).to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn floats_keep_their_order() {
         let numbers = [f64::NEG_INFINITY, -1e300, -1.5, -f64::MIN_POSITIVE, 0.0, 1e-300, 2.0, f64::INFINITY];
-        assert!(numbers.windows(2).all(|w| of_float(w[0]) < of_float(w[1])));
-        assert_eq!(of_float(-0.0), of_float(0.0));
+        assert!(numbers.windows(2).all(|w| float_key(w[0]) < float_key(w[1])));
+        assert_eq!(float_key(-0.0), float_key(0.0));
     }
 }

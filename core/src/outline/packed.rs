@@ -98,7 +98,7 @@ impl Outline {
             if process < 0 || !is_known(process) || !is_known(thread) {
                 return None;
             }
-            *outline.given.of((process, thread)) = name(reader, count)?;
+            *outline.given.entry((process, thread)) = name(reader, count)?;
         }
         outline.marked = reader.optional()?;
         outline.samples = reader.optional()?;

@@ -32,7 +32,7 @@ impl Part {
     pub fn parse(text: &[u8], limits: Limits) -> Option<Part> {
         let segment = Segment::parse(text, limits)?;
         let (range, diagnostics) = (segment.range(), segment.diagnostics().clone());
-        Some(Part { outline: Outline::of(&segment.into_table()), range, diagnostics })
+        Some(Part { outline: Outline::from_table(&segment.into_table()), range, diagnostics })
     }
 
     /// The part of the text that has the events.
@@ -43,26 +43,29 @@ impl Part {
 
 impl Outline {
     /// The outline of events.
-    pub(super) fn of(table: &Table) -> Outline {
+    pub(super) fn from_table(table: &Table) -> Outline {
         let mut outline = Outline::default();
         let mut ids = Ids { table, known: vec![None; table.names.len()] };
         let mut tracks: Vec<Option<usize>> = vec![None; table.tracks.all().len()];
         let marker = table.names.find(START_MARKER);
-        let lines = Lines::of(table);
+        let lines = Lines::new(table);
         for row in table.rows() {
             if lines.has(row) {
                 outline.add_line(&lines, row);
                 continue;
             }
-            let total = Total::of(table, row);
+            let total = Total::from_event(table, row);
             outline.all.add(&total);
             outline.has_common |= is_common(table, row);
             let category = table.layout(row).cat.unwrap_or(NameId::EMPTY);
-            let group = (ids.of(&mut outline, category), Some(ids.of(&mut outline, table.name_id(row))));
+            let group = (
+                ids.get_or_insert(&mut outline, category),
+                Some(ids.get_or_insert(&mut outline, table.name_id(row))),
+            );
             outline.groups.add(group, &total);
             let track = *tracks[table.track_id(row).0 as usize].get_or_insert_with(|| {
                 let own = table.track(row);
-                let [pid, tid] = [own.pid, own.tid].map(|id| ids.of(&mut outline, id));
+                let [pid, tid] = [own.pid, own.tid].map(|id| ids.get_or_insert(&mut outline, id));
                 outline.track(Track { pid, tid, ..own })
             });
             let of_track = &mut outline.by_track[track];
@@ -96,14 +99,14 @@ impl Outline {
         let (key, thread) = match table.name(row) {
             "process_name" => (Key::Name, PROCESS),
             "process_labels" => (Key::Labels, LABEL),
-            "thread_name" => (Key::Name, i64::from(ids.of(self, track.tid).0)),
+            "thread_name" => (Key::Name, i64::from(ids.get_or_insert(self, track.tid).0)),
             _ => return,
         };
         let Some(name) = table.field(row, key).and_then(|value| value.as_str()) else { return };
         let name = name.trim();
         if !name.is_empty() {
-            let process = i64::from(ids.of(self, track.pid).0);
-            *self.given.of((process, thread)) = self.names.intern(name);
+            let process = i64::from(ids.get_or_insert(self, track.pid).0);
+            *self.given.entry((process, thread)) = self.names.intern(name);
         }
     }
 }
@@ -115,7 +118,7 @@ struct Ids<'a> {
 }
 
 impl Ids<'_> {
-    fn of(&mut self, outline: &mut Outline, id: NameId) -> NameId {
+    fn get_or_insert(&mut self, outline: &mut Outline, id: NameId) -> NameId {
         let table = self.table;
         *self.known[id.0 as usize].get_or_insert_with(|| outline.names.intern(table.names.get(id)))
     }

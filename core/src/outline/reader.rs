@@ -92,7 +92,7 @@ impl OutlineReader {
             return Err(unfit());
         }
         if !self.text.table().is_empty() {
-            let outline = Outline::of(self.text.table());
+            let outline = Outline::from_table(self.text.table());
             self.outline.append(&outline);
             self.between.0 += outline.elements();
             self.between.1.add(outline.times());
@@ -111,7 +111,7 @@ impl OutlineReader {
         if table.metadata.source != Source::Chrome {
             return Err(unfit());
         }
-        outline.append(&Outline::of(&table));
+        outline.append(&Outline::from_table(&table));
         lines::are_no_events(&mut diagnostics, outline.lines);
         Ok((outline, diagnostics))
     }

@@ -77,7 +77,7 @@ impl Outline {
     fn categories(&self) -> Vec<(String, String, Total)> {
         let mut sums: Keyed<Total> = Keyed::default();
         for &(category, _, ref total) in self.groups.iter() {
-            sums.of((i64::from(category.0), 0)).add(total);
+            sums.entry((i64::from(category.0), 0)).add(total);
         }
         let text = |category: i64| self.text(NameId(category as u32));
         let sums = sums.into_entries().into_iter();

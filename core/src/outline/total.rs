@@ -36,7 +36,7 @@ pub struct Total {
 
 impl Total {
     /// The total of one event.
-    pub(super) fn of(table: &Table, row: Row) -> Total {
+    pub(super) fn from_event(table: &Table, row: Row) -> Total {
         let (ph, ts, dur) = (table.ph(row), table.ts(row), table.dur(row));
         let is_span = ph == b'X' && dur != time::NONE;
         let duration = if is_span { dur.max(0) } else { 0 };
@@ -76,7 +76,7 @@ impl Totals {
         }
         let name = name.unwrap_or(NameId::EMPTY);
         let next = self.groups.len() as u32;
-        let at = self.index.of((i64::from(category.0), i64::from(name.0)), next);
+        let at = self.index.get_or_insert((i64::from(category.0), i64::from(name.0)), next);
         if at == next {
             self.groups.push((category, name, Total::default()));
         }

@@ -91,7 +91,7 @@ impl Document {
 }
 
 /// Returns the document of an answer about a run. `trace` has an object for each recording of a rank.
-pub fn of_run(query: &str, run: &Run, rows: &Rows) -> String {
+pub fn run(query: &str, run: &Run, rows: &Rows) -> String {
     let trace = |(rank, name, events): (i64, &str, u64)| {
         format!("{{\"name\":{},\"rank\":{rank},\"events\":{events}}}", quote(name))
     };
@@ -100,7 +100,7 @@ pub fn of_run(query: &str, run: &Run, rows: &Rows) -> String {
 }
 
 /// Returns the document of an answer about two traces or runs. `trace` has an object for each of them.
-pub fn of_comparison(query: &str, comparison: &Comparison, rows: &Rows) -> String {
+pub fn comparison(query: &str, comparison: &Comparison, rows: &Rows) -> String {
     let traces =
         comparison.sources().map(|(side, name)| format!("{{\"name\":{},\"side\":\"{side}\"}}", quote(name)));
     let traces: Vec<String> = traces.collect();
@@ -108,14 +108,14 @@ pub fn of_comparison(query: &str, comparison: &Comparison, rows: &Rows) -> Strin
 }
 
 /// Returns the document of budgets that were checked. `trace` has an object for each trace.
-pub fn of_budgets(checked: &[Checked]) -> String {
+pub fn budgets(checked: &[Checked]) -> String {
     let traces: Vec<String> =
         checked.iter().map(|one| format!("{{\"name\":{}}}", quote(one.source()))).collect();
     document("budgets", &traces, &budget::rows(checked))
 }
 
 /// Returns the document of a trend.
-pub fn of_trend(trend: &Trend) -> String {
+pub fn trend(trend: &Trend) -> String {
     document("trend", &[], &trend.rows())
 }
 

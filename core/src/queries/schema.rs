@@ -32,7 +32,7 @@ use alloc::vec::Vec;
 use column::Wanted;
 use core::ops::Range;
 
-pub use answer::of_answer;
+pub use answer::table;
 pub use column::{Data, Entries, Field, FieldType};
 
 /// The version of the schema. A table or a column that is added does not change it; one that is removed or has another

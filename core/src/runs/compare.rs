@@ -46,7 +46,7 @@ use self::profile::Profile;
 use self::query::DiffOptions;
 use self::tree::CallTree;
 use crate::base::error::Error;
-use crate::base::order::{descending, of_float, sort_by_key};
+use crate::base::order::{descending, float_key, sort_by_key};
 use crate::base::page::Page;
 use crate::base::rows::Rows;
 use alloc::format;
@@ -111,7 +111,7 @@ impl Comparer {
         let speeds = [("host", true), ("devices", false)].into_iter().zip(&factors);
         lines.extend(speeds.filter_map(|((name, is_host), factor)| {
             let factor = factor.as_ref().filter(|factor| factor.log != 0.0)?;
-            Some(Line::of_factor(name, factor, hardware::clocks(&measures, is_host, factor)))
+            Some(Line::from_factor(name, factor, hardware::clocks(&measures, is_host, factor)))
         }));
         let largest = |lines: &mut dyn Iterator<Item = &Line>| {
             lines.flat_map(|line| line.values).max().map_or(1, |value| value.max(1))
@@ -121,13 +121,13 @@ impl Comparer {
         // If nothing differs at all, not even the totals are of interest.
         let is_equal = lines.iter().all(Line::is_equal);
         lines.retain(|line| !is_equal && (line.kind == RowKind::Total || !line.is_equal()));
-        let mut findings: Vec<Finding> = lines.into_iter().map(Finding::of).collect();
+        let mut findings: Vec<Finding> = lines.into_iter().map(Finding::from_line).collect();
         let size = |finding: &Finding| {
             let Line { values, kind, .. } = &finding.line;
             let whole = if *kind == RowKind::Memory { memory } else { wall };
             (values[1] - values[0]).unsigned_abs() as f64 / whole as f64
         };
-        sort_by_key(&mut findings, |finding| (finding.rank(), descending(of_float(size(finding)))));
+        sort_by_key(&mut findings, |finding| (finding.rank(), descending(float_key(size(finding)))));
         Comparison {
             sources,
             ranks: ranks.len(),
@@ -163,7 +163,7 @@ struct Finding {
 }
 
 impl Finding {
-    fn of(line: Line) -> Finding {
+    fn from_line(line: Line) -> Finding {
         let change = change(&line);
         let why = why(&line, change);
         Finding { line, change, why }
@@ -206,7 +206,7 @@ pub struct Comparison {
 
 impl Comparison {
     /// Compares two profiles.
-    pub fn of(base: &Profile, new: &Profile) -> Comparison {
+    pub fn new(base: &Profile, new: &Profile) -> Comparison {
         let mut comparer = Comparer::default();
         comparer.add(base, new);
         comparer.finish()
@@ -230,7 +230,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Returns [`Error::BadOption`] if no rank is on both sides, or some are of traces and others of summaries.
-    pub fn of_runs(base: &[Profile], new: &[Profile]) -> Result<Comparison, Error> {
+    pub fn between_runs(base: &[Profile], new: &[Profile]) -> Result<Comparison, Error> {
         let all = || base.iter().chain(new);
         if let Some(summary) = all().find(|one| one.is_summary())
             && let Some(trace) = all().find(|one| !one.is_summary())

@@ -44,7 +44,7 @@ pub enum Side {
 
 impl ExecutionTrace {
     /// Returns the execution trace in a table; `None` if the table is of something else.
-    pub fn of(table: Table) -> Option<ExecutionTrace> {
+    pub fn from_table(table: Table) -> Option<ExecutionTrace> {
         let mut nodes = Index::default();
         for node in nodes_of(&table)? {
             if let Some(id) = node.rf_id() {

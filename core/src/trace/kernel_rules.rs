@@ -75,7 +75,7 @@ impl KernelRules {
     pub fn parse(text: &str) -> Result<KernelRules, Error> {
         let own = text.trim_start_matches('\u{feff}').to_ascii_lowercase();
         for (at, line) in own.lines().enumerate() {
-            if let Line::Malformed = Line::of(line) {
+            if let Line::Malformed = Line::parse(line) {
                 let (number, words) = (at + 1, KernelCategory::VOCABULARY.words.join(", "));
                 return Err(Error::BadOption(format!(
                     "kernel rules: line {number} is `{line:.60}`, expected category,pattern; the categories are {words}, {TENSOR_CORES}"
@@ -89,7 +89,7 @@ impl KernelRules {
     pub(crate) fn patterns(&self) -> Patterns<'_> {
         let mut patterns = Patterns { categories: Vec::new(), tensor_cores: Vec::new() };
         for line in self.own.lines().chain(BUILT_IN.lines()) {
-            match Line::of(line) {
+            match Line::parse(line) {
                 Line::Category(category, pattern) => patterns.categories.push((category, pattern)),
                 Line::TensorCores(pattern) => patterns.tensor_cores.push(pattern),
                 Line::Empty | Line::Malformed => {}
@@ -109,7 +109,7 @@ enum Line<'a> {
 }
 
 impl Line<'_> {
-    fn of(line: &str) -> Line<'_> {
+    fn parse(line: &str) -> Line<'_> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             return Line::Empty;
@@ -214,7 +214,7 @@ mod tests {
         let lines = || BUILT_IN.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         assert!(lines().count() > 300);
         for line in lines() {
-            assert!(matches!(Line::of(line), Line::Category(..) | Line::TensorCores(_)), "{line}");
+            assert!(matches!(Line::parse(line), Line::Category(..) | Line::TensorCores(_)), "{line}");
             assert_eq!(line, line.to_ascii_lowercase());
         }
     }

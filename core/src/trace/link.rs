@@ -130,7 +130,7 @@ pub(crate) struct Ids {
 
 impl Ids {
     /// Collects the ids of all events.
-    pub(crate) fn of(table: &Table) -> Ids {
+    pub(crate) fn new(table: &Table) -> Ids {
         let (mut calls, mut work, mut ops) = (Vec::new(), Vec::new(), Vec::new());
         let has = |wanted: fn(Category) -> bool| table.layouts.all().iter().any(|l| wanted(l.category));
         let has_device = has(Category::is_device_work) || has(Category::is_launch_call);
@@ -192,7 +192,7 @@ fn link_device(
     join: Join,
 ) -> Vec<Row> {
     let table = owner.table;
-    let mut parts = join.parts(work.len(), |part| owner.of_all(&work[part], calls)).into_iter();
+    let mut parts = join.parts(work.len(), |part| owner.links(&work[part], calls)).into_iter();
     let (first, mut guessed) = parts.next().unwrap_or_default();
     *links = first;
     for (mut part, mut more) in parts {
@@ -273,22 +273,22 @@ impl<'a> Owners<'a> {
     }
 
     /// Links device work to launch calls and operators. Also returns the work whose operator was guessed.
-    fn of_all(&self, work: &[(Option<i64>, Row)], calls: &ById) -> (Links, Vec<Row>) {
+    fn links(&self, work: &[(Option<i64>, Row)], calls: &ById) -> (Links, Vec<Row>) {
         let (mut links, mut guessed) = (Links::default(), Vec::new());
         for &(correlation, row) in work {
             let first = || correlation.filter(|&id| id != 0).and_then(|id| calls.first(id));
             let launch = find(&self.of_calls.chosen, row).or_else(first);
             links.launch_of.extend(launch.map(|call| (row, call)));
-            let of_call = launch.and_then(|call| self.of_call(call));
+            let of_call = launch.and_then(|call| self.call_owner(call));
             guessed.extend(of_call.filter(|op| op.1).map(|_| row));
-            let op = of_call.map(|op| op.0).or_else(|| self.of_work(row));
+            let op = of_call.map(|op| op.0).or_else(|| self.work_owner(row));
             links.op_of.extend(op.map(|op| (row, op)));
         }
         (links, guessed)
     }
 
     /// The operator of a call, and whether it is one of several that are as likely.
-    fn of_call(&self, call: Row) -> Option<(Row, bool)> {
+    fn call_owner(&self, call: Row) -> Option<(Row, bool)> {
         let external = self.table.int(call, Key::ExternalId).filter(|&id| id > 0);
         let own = external.is_some() && external == self.table.int(call, Key::Correlation);
         let around = external.and_then(|id| self.ops.around(self.table, id, call));
@@ -297,7 +297,7 @@ impl<'a> Owners<'a> {
         around.map(certain).or_else(nearest).or_else(|| find(&self.enclosing, call).map(certain))
     }
 
-    fn of_work(&self, row: Row) -> Option<Row> {
+    fn work_owner(&self, row: Row) -> Option<Row> {
         let external = external_of_work(self.table, row)?;
         find(&self.of_ops.chosen, row).or_else(|| self.ops.by_id().first(external))
     }

@@ -43,7 +43,7 @@ pub(crate) fn pair_spans(table: &mut Table, diagnostics: &mut Diagnostics) -> Sp
     let mut marks: Vec<Vec<Row>> = Vec::new();
     let (mut asyncs, mut flows): (Vec<Row>, Vec<Row>) = Default::default();
     let kinds: Vec<(u8, bool)> = (table.layouts.all().iter())
-        .map(|layout| (layout.ph, Directions::of(table, layout) != Directions::default()))
+        .map(|layout| (layout.ph, Directions::new(table, layout) != Directions::default()))
         .collect();
     for row in table.rows() {
         let (ph, is_flow) = kinds[table.layout_id(row).0 as usize];
@@ -81,8 +81,8 @@ pub(crate) fn durations_of_asyncs(table: &mut Table, pairs: &Pairs) -> Vec<(Row,
         let mut number = |begin| {
             let next = index.len() as u32;
             // A begin without an id is alone.
-            let id = ids.of(begin).unwrap_or((-1, i64::from(begin)));
-            (begin, index.of(id, next))
+            let id = ids.id(begin).unwrap_or((-1, i64::from(begin)));
+            (begin, index.get_or_insert(id, next))
         };
         timed.iter().map(|&(begin, _)| number(begin)).collect()
     };

@@ -53,7 +53,7 @@ pub(crate) struct Samples {
 
 impl Samples {
     /// Reads the samples. Threads that only samples name become tracks.
-    pub(crate) fn of(table: &mut Table, diagnostics: &mut Diagnostics) -> Samples {
+    pub(crate) fn new(table: &mut Table, diagnostics: &mut Diagnostics) -> Samples {
         let mut samples = Samples::default();
         if table.metadata.source != Source::Chrome {
             return samples;
@@ -142,7 +142,7 @@ impl Threads {
     }
 
     fn add(&mut self, pid: i64, tid: i64, at: u32) {
-        self.index.of((pid, tid), at);
+        self.index.get_or_insert((pid, tid), at);
         let is_only = self.index.get((Threads::ANY, tid)).is_none();
         self.index.set((Threads::ANY, tid), if is_only { at } else { NONE });
     }

@@ -83,7 +83,7 @@ impl Rules {
     ///
     /// # Errors
     /// Returns [`Error::BadOption`] if the text does not begin with a major and a minor number.
-    pub fn of_version(version: &str) -> Result<&'static Rules, Error> {
+    pub fn for_version(version: &str) -> Result<&'static Rules, Error> {
         let mut numbers = version.split(['.', '+']).map(str::parse::<u32>);
         match (numbers.next(), numbers.next()) {
             (Some(Ok(major)), Some(Ok(minor))) => {
@@ -116,17 +116,17 @@ impl Rules {
     }
 
     /// Returns the rules of the version that wrote a trace, as far as the trace shows it.
-    pub(crate) fn of_trace(table: &Table) -> &'static Rules {
+    pub(crate) fn for_trace(table: &Table) -> &'static Rules {
         match table.metadata.source {
             Source::LegacyRecords => &SINCE_2_15,
-            Source::KinetoEvents => of_results(table),
-            Source::Chrome | Source::ExecutionTrace => of_chrome(table),
+            Source::KinetoEvents => for_results(table),
+            Source::Chrome | Source::ExecutionTrace => for_chrome(table),
         }
     }
 }
 
 /// The accessor `external_id` exists since 2.15.
-fn of_results(table: &Table) -> &'static Rules {
+fn for_results(table: &Table) -> &'static Rules {
     let key = table.names.find("external_id");
     let has_key = |layout: &Layout| layout.fields.iter().any(|field| Some(field.key) == key);
     if table.layouts.all().iter().any(has_key) { &SINCE_2_15 } else { &SINCE_2_11 }
@@ -135,9 +135,9 @@ fn of_results(table: &Table) -> &'static Rules {
 /// 2.4 began to write `baseTimeNanoseconds`, after the events; later versions write it before them.
 /// 2.12 began to write the name of the host, and 2.14 the place of each Python call. The Python exporter
 /// does not write the name of the host.
-fn of_chrome(table: &Table) -> &'static Rules {
+fn for_chrome(table: &Table) -> &'static Rules {
     let metadata = &table.metadata;
-    if let Some(rules) = of_merged(table) {
+    if let Some(rules) = for_merged(table) {
         return rules;
     }
     if metadata.text(perfetto::SOURCE).is_some() {
@@ -166,7 +166,7 @@ fn of_chrome(table: &Table) -> &'static Rules {
 pub(crate) const MERGED: &str = "torch_rules";
 
 /// The rules that a merged trace states.
-fn of_merged(table: &Table) -> Option<&'static Rules> {
+fn for_merged(table: &Table) -> Option<&'static Rules> {
     let versions = table.metadata.value(MERGED)?;
     RULES.into_iter().find(|rules| Some(rules.versions) == versions.as_str())
 }
@@ -175,7 +175,7 @@ fn of_merged(table: &Table) -> Option<&'static Rules> {
 /// since times are in nanoseconds; PyTorch's Python exporter does not.
 pub(crate) fn widens_annotations(table: &Table, is_python_export: bool) -> bool {
     let has = |key| table.metadata.text(key).is_some();
-    let is_old = of_merged(table).is_some_and(|rules| *rules == OLDEST);
+    let is_old = for_merged(table).is_some_and(|rules| *rules == OLDEST);
     let is_others = is_python_export || is_old || has("recorder") || has(perfetto::SOURCE);
     table.metadata.source == Source::Chrome && has("baseTimeNanoseconds") && !is_others
 }
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn versions_have_the_last_rules_that_began_before_them() {
-        let of = |version| Rules::of_version(version).map(|rules| rules.versions);
+        let of = |version| Rules::for_version(version).map(|rules| rules.versions);
         assert_eq!(of("1.13.1"), Ok("2.3 and earlier"));
         assert_eq!(of("2.5.1"), Ok("2.4 to 2.10"));
         assert_eq!(of("2.10.0"), Ok("2.4 to 2.10"));

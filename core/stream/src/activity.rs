@@ -159,7 +159,7 @@ const MEMORY: [Field; 2] = [("Addr", Hidden), ("Bytes", Hidden)];
 
 impl Activity {
     /// The activity with this number.
-    pub fn of(number: u8) -> Option<Activity> {
+    pub fn from_number(number: u8) -> Option<Activity> {
         use Activity::{
             Driver, Event, External, Kernel, Memcpy, Memory, Memset, Overhead, PeerCopy, Range, Runtime, Sync,
         };
@@ -244,10 +244,10 @@ impl<'a> Record<'a> {
     }
 
     /// Decodes the words of a record. Returns `None` if there are too few words or the activity is unknown.
-    pub fn of(words: &'a [u64]) -> Option<Record<'a>> {
+    pub fn parse(words: &'a [u64]) -> Option<Record<'a>> {
         let (known, values) = words.split_at_checked(WORDS)?;
         Some(Record {
-            activity: Activity::of(known[0] as u8)?,
+            activity: Activity::from_number(known[0] as u8)?,
             name: (known[0] >> 32) as u32,
             begin: known[1],
             end: known[2],

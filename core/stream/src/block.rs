@@ -41,7 +41,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    fn of(number: u32) -> Option<BlockKind> {
+    fn from_number(number: u32) -> Option<BlockKind> {
         use BlockKind::{Activities, Clock, DeviceClock, Meta, Names, Records, Sites, Thread, Window};
         [Meta, Clock, Names, Sites, Thread, Window, Records, Activities, DeviceClock]
             .into_iter()
@@ -121,7 +121,9 @@ pub fn find(bytes: &[u8]) -> Found<'_> {
         return Found::Partial(HEAD_BYTES);
     }
     let (number, thread, length) = (u32_at(bytes, 4), u32_at(bytes, 8), u32_at(bytes, 12) as usize);
-    let Some(kind) = BlockKind::of(number).filter(|_| length <= LONGEST) else { return Found::Damage };
+    let Some(kind) = BlockKind::from_number(number).filter(|_| length <= LONGEST) else {
+        return Found::Damage;
+    };
     let Some(payload) = bytes.get(HEAD_BYTES..HEAD_BYTES + length) else {
         return Found::Partial(HEAD_BYTES + length);
     };

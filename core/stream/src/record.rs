@@ -88,7 +88,7 @@ pub enum Tag {
 
 impl Tag {
     /// The tag with this number.
-    pub fn of(number: u8) -> Option<Tag> {
+    pub fn from_number(number: u8) -> Option<Tag> {
         use Tag::{
             AsyncBegin, AsyncEnd, Begin, Bool, Counter, Depth, Dropped, End, EndElsewhere, EndOuter, Float,
             FlowEnd, FlowStart, FlowStep, Instant, Int, Json, Memory, More, Name, Number, Open, OutOfMemory,
@@ -149,7 +149,7 @@ impl Word {
     }
 
     /// Decodes a tagged word.
-    pub fn of(word: u64) -> Word {
+    pub fn decode(word: u64) -> Word {
         Word {
             tag: word as u8,
             slots: (word >> 8) as u16,
@@ -194,7 +194,7 @@ impl Short {
     }
 
     /// Decodes a word. Returns `None` if it is a tagged word of a slot.
-    pub const fn of(word: u64, base: u64) -> Option<Short> {
+    pub const fn decode(word: u64, base: u64) -> Option<Short> {
         if word & 0x80 == 0 {
             return None;
         }
@@ -232,7 +232,7 @@ pub enum Kind {
 
 impl Kind {
     /// The kind with this number; [`Kind::Other`] for unknown numbers.
-    pub fn of(number: u8) -> Kind {
+    pub fn from_number(number: u8) -> Kind {
         [Kind::Op, Kind::Annotation, Kind::Module]
             .into_iter()
             .find(|k| *k as u8 == number)
@@ -254,7 +254,7 @@ pub enum Flow {
 
 impl Flow {
     /// The kind of flow with this number; [`Flow::Program`] for unknown numbers.
-    pub fn of(number: u8) -> Flow {
+    pub fn from_number(number: u8) -> Flow {
         [Flow::Polls, Flow::Follows].into_iter().find(|k| *k as u8 == number).unwrap_or(Flow::Program)
     }
 }
@@ -343,13 +343,13 @@ mod tests {
             assert!(Short::fits(site, base + after, base));
             let expected = Short { is_end: site == 77, depth: 63, site, ticks: base + after };
             let word = Short::pack(expected.is_end, 63, site, base + after);
-            assert_eq!(Short::of(word, base), Some(expected));
+            assert_eq!(Short::decode(word, base), Some(expected));
         }
         assert!(!Short::fits(1, base + (1 << 36), base));
         assert!(!Short::fits(1, base - 1, base));
         assert!(!Short::fits(1 << 20, base, base));
-        for tag in (0..=u8::MAX).filter_map(Tag::of) {
-            assert_eq!(Short::of(Word::pack(tag, u16::MAX, u8::MAX, u32::MAX), 0), None);
+        for tag in (0..=u8::MAX).filter_map(Tag::from_number) {
+            assert_eq!(Short::decode(Word::pack(tag, u16::MAX, u8::MAX, u32::MAX), 0), None);
         }
     }
 }

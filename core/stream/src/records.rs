@@ -19,7 +19,7 @@ pub struct Record<'a> {
 impl Record<'_> {
     /// The kind of the record; `None` if it is unknown.
     pub fn tag(&self) -> Option<Tag> {
-        Tag::of(self.word.tag)
+        Tag::from_number(self.word.tag)
     }
 
     /// Whether the record is a [`Short`].
@@ -38,7 +38,7 @@ pub struct Records<'a> {
 
 impl<'a> Records<'a> {
     /// Begins with the payload of a `RECORDS` block.
-    pub fn of(payload: &'a [u8]) -> Records<'a> {
+    pub fn new(payload: &'a [u8]) -> Records<'a> {
         Records {
             base: u64_at(payload, 0),
             rest: payload.get(WORD_BYTES..).unwrap_or(&[]),
@@ -61,10 +61,10 @@ impl<'a> Iterator for Records<'a> {
             return None;
         }
         let first = u64_at(self.rest, 0);
-        let (word, ticks, length) = if let Some(short) = Short::of(first, self.base) {
+        let (word, ticks, length) = if let Some(short) = Short::decode(first, self.base) {
             (Word::from(short), short.ticks, WORD_BYTES)
         } else {
-            let word = Word::of(first);
+            let word = Word::decode(first);
             (word, u64_at(self.rest, WORD_BYTES), (1 + usize::from(word.slots)) * SLOT_BYTES)
         };
         let Some((bytes, rest)) = self.rest.split_at_checked(length) else {

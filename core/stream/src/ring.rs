@@ -168,7 +168,7 @@ fn long_form(record: &Record<'_>) -> Vec<u8> {
 /// Updates the list of a thread's open spans with the records of a block. Spans of other threads that end in it are added
 /// to `elsewhere`: their begins may be in a later block.
 fn update_open_spans(open: &mut OpenSpans, payload: &[u8], elsewhere: &mut BTreeSet<(u32, u32)>) {
-    for record in Records::of(payload) {
+    for record in Records::new(payload) {
         match record.tag() {
             Some(Tag::Begin) => open.push(Some(long_form(&record))),
             Some(Tag::End) => {

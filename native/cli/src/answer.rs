@@ -73,7 +73,7 @@ pub(crate) fn answer_with(
     each: &mut dyn FnMut(&Trace, &str),
 ) -> Result<u8, Failure> {
     let query = query(name)?;
-    let files = Files::of(matches);
+    let files = Files::from_matches(matches);
     if files.traces.is_empty() {
         return Err(Failure::usage("no trace given; try `kinetoscope --help`"));
     }

@@ -398,7 +398,7 @@ pub(crate) fn rules_of(matches: &ArgMatches) -> ChosenRules {
 }
 
 impl Files {
-    pub(crate) fn of(matches: &ArgMatches) -> Files {
+    pub(crate) fn from_matches(matches: &ArgMatches) -> Files {
         Files {
             traces: traces_of(matches),
             output: output_of(matches),

@@ -21,7 +21,7 @@ pub(crate) struct Audits {
 
 impl Audits {
     /// Returns the audits if the arguments request them.
-    pub(crate) fn of(export: &str, matches: &ArgMatches, several: bool) -> Option<Audits> {
+    pub(crate) fn from_matches(export: &str, matches: &ArgMatches, several: bool) -> Option<Audits> {
         let is_wanted = export == args::AUDITED && matches.get_flag("audit");
         is_wanted.then(|| Audits {
             format: args::format(matches),

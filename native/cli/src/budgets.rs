@@ -20,7 +20,7 @@ use toml::de::{DeTable, DeValue};
 
 /// Checks the identities of traces, or the budgets that are named first; or prints budgets.
 pub(crate) fn check(matches: &ArgMatches) -> Result<u8, Failure> {
-    let files = Files::of(matches);
+    let files = Files::from_matches(matches);
     let base: Vec<PathBuf> = matches.get_many("base").map(|t| t.cloned().collect()).unwrap_or_default();
     if matches.get_flag("init") {
         return init(&files);
@@ -47,8 +47,9 @@ pub(crate) fn check(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     let Some(record) = &outputs.record else { return answer::answer("check", matches) };
     let mut subjects = Vec::new();
-    let code =
-        answer::answer_with("check", matches, &mut |trace, name| subjects.push(Subject::of(trace, name)))?;
+    let code = answer::answer_with("check", matches, &mut |trace, name| {
+        subjects.push(Subject::from_trace(trace, name))
+    })?;
     trend::record(record, &subjects)?;
     Ok(code)
 }
@@ -149,7 +150,7 @@ fn subjects(paths: &[PathBuf], files: &Files, code: &mut u8) -> Result<Vec<Subje
     let mut subjects = Vec::new();
     for source in &sources {
         let Some(trace) = read_or_report(source, &files.reading, code) else { continue };
-        subjects.push(Subject::of(&trace, &if several { source.path() } else { source.name() }));
+        subjects.push(Subject::from_trace(&trace, &if several { source.path() } else { source.name() }));
     }
     Ok(subjects)
 }
@@ -219,7 +220,7 @@ fn outcome(checked: &[Checked]) -> u8 {
 fn text(checked: &[Checked], budget: &BudgetFile, format: Format) -> String {
     let mut text = String::new();
     match format {
-        Format::Json => text = document::of_budgets(checked),
+        Format::Json => text = document::budgets(checked),
         Format::Csv | Format::ExactCsv => add_csv(&mut text, "", budget::rows(checked), format, false),
         Format::Md => text = markdown(checked),
         Format::Table => text = budget::rows(checked).to_text(),

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// Compares what the two arguments name.
 pub(crate) fn diff(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let query = query(name)?;
-    let files = Files::of(matches);
+    let files = Files::from_matches(matches);
     let options = args::options(query.options, matches)?;
     let format = args::format(matches);
     let new = matches.get_one::<PathBuf>("new").ok_or_else(|| Failure::usage("two traces are necessary"))?;
@@ -26,11 +26,11 @@ pub(crate) fn diff(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     if base.is_empty() || new.is_empty() {
         return Err(Failure::usage("no trace of one of the sides could be read"));
     }
-    let comparison = Comparison::of_runs(&base, &new)?;
+    let comparison = Comparison::between_runs(&base, &new)?;
     let answer = comparison.answer(query, Request::new(&options).for_reading(format == Format::Table))?;
     let mut text = String::new();
     match format {
-        Format::Json => text = document::of_comparison(query.name, &comparison, &answer.rows),
+        Format::Json => text = document::comparison(query.name, &comparison, &answer.rows),
         Format::Csv | Format::ExactCsv => add_csv(&mut text, "", answer.rows, format, false),
         _ => add_text(&mut text, "", &answer, format, None, false),
     }
@@ -44,7 +44,7 @@ pub(crate) fn diff(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
 
 /// The files of each side.
 fn sides(files: &Files, new: &PathBuf) -> Result<[RunFiles; 2], Failure> {
-    Ok([RunFiles::of(&files.traces)?, RunFiles::of(std::slice::from_ref(new))?])
+    Ok([RunFiles::find(&files.traces)?, RunFiles::find(std::slice::from_ref(new))?])
 }
 
 /// Reads the profiles of a side. What cannot be read is reported.
@@ -57,10 +57,12 @@ fn profiles(side: &RunFiles, files: &Files, code: &mut u8) -> Vec<Profile> {
             *code = (*code).max(UNFIT);
         }
         match found.content {
-            Ok(Content::Trace(trace)) if found.is_named => profiles.push(Profile::of(&trace, &found.path)),
-            Ok(Content::Trace(trace)) => profiles.push(Profile::of_rank(&trace, &found.name)),
+            Ok(Content::Trace(trace)) if found.is_named => {
+                profiles.push(Profile::from_trace(&trace, &found.path))
+            }
+            Ok(Content::Trace(trace)) => profiles.push(Profile::from_rank(&trace, &found.name)),
             Ok(Content::Summaries(summaries)) => {
-                profiles.extend(summaries.into_iter().map(Profile::of_summary));
+                profiles.extend(summaries.into_iter().map(Profile::from_summary));
             }
             // A file of another kind is no loss, but a trace that was cut off looks like one.
             Err(reason) if is_other => report(format!("{}: {reason}", found.path)),

@@ -26,18 +26,18 @@ use std::path::{Path, PathBuf};
 pub(crate) fn export(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     let export = queries::export(name)?;
     let options = args::options(export.options, matches)?;
-    let files = Files::of(matches);
+    let files = Files::from_matches(matches);
     let sources = sources(&files.traces)?;
     if export.is_binary() && files.output.is_none() && io::stdout().is_terminal() {
         return Err(Failure::usage(format!("{name} is not text: name a file with --output, or use a pipe")));
     }
     let several = sources.len() > 1;
-    let mut audits = Audits::of(name, matches, several);
+    let mut audits = Audits::from_matches(name, matches, several);
     let only_audits = audits.is_some() && files.output.is_none();
     let paths = if only_audits {
         vec![None; sources.len()]
     } else {
-        destinations(&files, (&sources, &Inputs::of(matches)), export.extension)?
+        destinations(&files, (&sources, &Inputs::from_matches(matches)), export.extension)?
     };
     let mut code = 0;
     let mut any_matches = false;
@@ -123,10 +123,10 @@ fn report_failure(source: &Source, failure: &Failure) -> u8 {
 
 /// Repairs every trace. Returns the highest exit code.
 pub(crate) fn repair(matches: &ArgMatches) -> Result<u8, Failure> {
-    let args = Files::of(matches);
+    let args = Files::from_matches(matches);
     let sources = sources(&args.traces)?;
     let mut code = 0;
-    let paths = destinations(&args, (&sources, &Inputs::of(matches)), None)?;
+    let paths = destinations(&args, (&sources, &Inputs::from_matches(matches)), None)?;
     for (source, path) in sources.iter().zip(paths) {
         match repair_one(source, path) {
             Ok(repaired) => {

@@ -60,14 +60,14 @@ pub(crate) struct Inputs(HashSet<FileId>);
 
 impl Inputs {
     /// The files that the arguments name, and those in folders that they name.
-    pub(crate) fn of(matches: &ArgMatches) -> Inputs {
+    pub(crate) fn from_matches(matches: &ArgMatches) -> Inputs {
         let mut inputs = Inputs::default();
         for (path, use_) in named(matches) {
             let path = [path];
             // What cannot be listed cannot be read either; the command reports it.
             match use_ {
                 Use::Traces => inputs.add(sources(&path).unwrap_or_default().iter()),
-                Use::Run => inputs.add(RunFiles::of(&path).unwrap_or_default().sources()),
+                Use::Run => inputs.add(RunFiles::find(&path).unwrap_or_default().sources()),
                 Use::Input => inputs.0.extend(id(&path[0], "/dev/stdin")),
                 Use::Output => {}
             }
@@ -98,7 +98,7 @@ pub(crate) fn refuse_overlaps(matches: &ArgMatches) -> Result<(), Failure> {
     let mut outputs: Vec<PathBuf> =
         named(matches).filter(|(_, use_)| *use_ == Use::Output).map(|(path, _)| path).collect();
     if outputs.iter().any(|output| existing(output).is_some()) || existing(Path::new("-")).is_some() {
-        let inputs = Inputs::of(matches);
+        let inputs = Inputs::from_matches(matches);
         outputs.iter().try_for_each(|output| inputs.refuse(output))?;
         inputs.refuse(Path::new("-"))?;
     }

@@ -16,7 +16,7 @@ const ROWS: usize = 10;
 
 /// Prints the outline of every trace. Returns the highest exit code.
 pub(crate) fn outline(matches: &ArgMatches) -> Result<u8, Failure> {
-    let files = Files::of(matches);
+    let files = Files::from_matches(matches);
     let format = args::format(matches);
     let limit = matches.get_one("row-limit").copied().or((format == Format::Table).then_some(ROWS));
     let sources = sources(&files.traces)?;

@@ -45,7 +45,7 @@ impl Read {
         let is_other = found.is_other_file();
         match found.content {
             Ok(Content::Summaries(more)) => self.all.append(more),
-            Ok(Content::Trace(trace)) => self.all.push(&Summary::of(&trace, &found.name)),
+            Ok(Content::Trace(trace)) => self.all.push(&Summary::from_trace(&trace, &found.name)),
             Err(reason) => {
                 let code = if is_other { NoteCode::Skipped } else { NoteCode::Unreadable };
                 let message = format!("{}: {reason}", found.path);
@@ -86,10 +86,10 @@ fn strict_code(files: &Files, run: &Run) -> u8 {
 /// Answers the query `ranks` about all files together.
 pub(crate) fn ranks(matches: &ArgMatches) -> Result<u8, Failure> {
     let query = query("ranks")?;
-    let files = Files::of(matches);
+    let files = Files::from_matches(matches);
     let options = args::options(query.options, matches)?;
     let format = args::format(matches);
-    let sources = RunFiles::of(&files.traces)?;
+    let sources = RunFiles::find(&files.traces)?;
     let mut read = Read::default();
     read_run(&sources, &files.reading.rules, &mut |found| read.add(found));
     let (code, failed) = (read.code, take(&mut read.failed));
@@ -98,7 +98,7 @@ pub(crate) fn ranks(matches: &ArgMatches) -> Result<u8, Failure> {
     let answer = run.answer(Request::new(&options).for_reading(format == Format::Table))?;
     let mut text = String::new();
     match format {
-        Format::Json => text = document::of_run(query.name, &run, &answer.rows),
+        Format::Json => text = document::run(query.name, &run, &answer.rows),
         Format::Csv | Format::ExactCsv => add_csv(&mut text, "", answer.rows, format, false),
         _ => add_text(&mut text, "", &answer, format, None, false),
     }

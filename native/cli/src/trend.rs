@@ -110,7 +110,7 @@ pub(crate) fn trend(matches: &ArgMatches) -> Result<u8, Failure> {
     let mut text = String::new();
     let format = args::format(matches);
     match format {
-        Format::Json => text = document::of_trend(&trend),
+        Format::Json => text = document::trend(&trend),
         Format::Csv | Format::ExactCsv => add_csv(&mut text, "", trend.rows(), format, false),
         Format::Md => text = trend.rows().to_markdown(),
         _ => text = trend.page().into_string(),

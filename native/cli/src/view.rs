@@ -21,7 +21,7 @@ use std::time::Duration;
 pub(crate) fn view(matches: &ArgMatches) -> Result<u8, Failure> {
     let content = if matches.get_flag("follow") {
         let file = one_file(&args::traces_of(matches))?;
-        Content::Live(Live::of_file(&file, keep(matches)?)?.shared())
+        Content::Live(Live::from_file(&file, keep(matches)?)?.shared())
     } else {
         let sources = sources(&args::traces_of(matches))?;
         for source in &sources {
@@ -49,7 +49,7 @@ pub(crate) fn attach(matches: &ArgMatches) -> Result<u8, Failure> {
         println!("{}", escape::whole_line(&state.line()));
         return Ok(0);
     }
-    show(&Content::Live(Live::of_program(program, keep(matches)?).shared()), matches)
+    show(&Content::Live(Live::from_program(program, keep(matches)?).shared()), matches)
 }
 
 fn show(content: &Content, matches: &ArgMatches) -> Result<u8, Failure> {

@@ -14,7 +14,7 @@ pub(crate) fn instrument(options: &Options, mut function: ItemFn) -> Result<Toke
     {
         return Err(Error::new_spanned(name, "the name of an `async fn` is a string literal"));
     }
-    let parts = Parts::of(options, &function)?;
+    let parts = Parts::new(options, &function)?;
     let body = &function.block;
     let block: TokenStream = if function.sig.asyncness.is_some() {
         parts.asynchronous(&quote!(#body))
@@ -42,7 +42,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(options: &Options, function: &ItemFn) -> Result<Parts> {
+    fn new(options: &Options, function: &ItemFn) -> Result<Parts> {
         let own_name = function.sig.ident.to_string();
         let own_name = own_name.trim_start_matches("r#");
         let name = options.name.clone().unwrap_or_else(|| {

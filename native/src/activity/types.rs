@@ -74,7 +74,7 @@ impl ActivityType {
     }
 
     /// Returns the type with this name in PyTorch.
-    pub fn of(name: &str) -> Option<ActivityType> {
+    pub fn from_name(name: &str) -> Option<ActivityType> {
         ActivityType::ALL.into_iter().find(|of| of.as_str() == name)
     }
 
@@ -104,9 +104,9 @@ mod tests {
     #[test]
     fn names_are_pytorchs() {
         for of in ActivityType::ALL {
-            assert_eq!(ActivityType::of(&of.to_string()), Some(of));
+            assert_eq!(ActivityType::from_name(&of.to_string()), Some(of));
             assert!(!of.activities().is_empty());
         }
-        assert_eq!(ActivityType::of("cpu_op"), None);
+        assert_eq!(ActivityType::from_name("cpu_op"), None);
     }
 }

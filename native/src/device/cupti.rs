@@ -74,11 +74,11 @@ impl Cupti {
     fn find(cuda: u32) -> Result<Cupti, Unavailable> {
         if let Some(path) = env::var_os(CUPTI_VARIABLE) {
             let library = load(&path).map_err(|error| Unavailable::NoCupti(vec![error]))?;
-            return Cupti::of(library);
+            return Cupti::from_library(library);
         }
         let names = names(cuda);
         if let Some(library) = names.iter().find_map(|name| loaded(name)) {
-            return Cupti::of(library);
+            return Cupti::from_library(library);
         }
         let places = folders().into_iter().flat_map(|folder| names.iter().map(move |name| folder.join(name)));
         let files = places.filter(|path| path.exists()).map(PathBuf::into_os_string);
@@ -86,7 +86,7 @@ impl Cupti {
         let mut tried = Vec::new();
         for candidate in files.chain(bare) {
             match load(&candidate) {
-                Ok(library) => return Cupti::of(library),
+                Ok(library) => return Cupti::from_library(library),
                 Err(error) => tried.push(error),
             }
         }

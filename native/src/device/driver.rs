@@ -41,7 +41,7 @@ impl Driver {
         let library = names.iter().find_map(|name| load(name).map_err(|reason| reasons.push(reason)).ok());
         // The error for the first name is reported; the other names are those of other systems.
         let library = library.ok_or_else(|| Unavailable::NoDriver(reasons.swap_remove(0)))?;
-        let driver = Driver::of(library)?;
+        let driver = Driver::from_library(library)?;
         // SAFETY: `cuInit` is the call that must come first, and has no other precondition.
         check("cuInit", unsafe { (driver.init)(0) })?;
         Ok(driver)

@@ -20,7 +20,7 @@ macro_rules! functions {
 
         impl $name {
             /// Looks up all functions.
-            fn of(library: libloading::Library) -> Result<$name, crate::activity::unavailable::Unavailable> {
+            fn from_library(library: libloading::Library) -> Result<$name, crate::activity::unavailable::Unavailable> {
                 // SAFETY: these are the types of the functions in every version of the library, and the table keeps it
                 // loaded.
                 unsafe {

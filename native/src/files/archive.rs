@@ -59,7 +59,7 @@ pub(super) fn members(path: &Path, each: &mut dyn FnMut(Member)) -> io::Result<(
 
 fn tar_members(input: impl Read, size: u64, each: &mut dyn FnMut(Member)) -> io::Result<()> {
     let mut archive = tar::Archive::new(input);
-    let mut budget = Budget::of(size);
+    let mut budget = Budget::new(size);
     // The path of the next file, if it is too long for its header.
     let mut long_path: Option<PathBuf> = None;
     for (count, entry) in archive.entries()?.raw(true).enumerate() {
@@ -112,7 +112,7 @@ fn pax_path(text: &[u8]) -> Option<PathBuf> {
 
 fn zip_members(file: File, size: u64, each: &mut dyn FnMut(Member)) -> io::Result<()> {
     let mut archive = zip::ZipArchive::new(file).map_err(io::Error::other)?;
-    let mut budget = Budget::of(size);
+    let mut budget = Budget::new(size);
     for at in 0..archive.len() {
         check_count(at)?;
         let (name, bytes) = match archive.by_index(at) {
@@ -150,7 +150,7 @@ struct Budget {
 
 impl Budget {
     /// Returns the budget of an archive of this size.
-    fn of(archive: u64) -> Budget {
+    fn new(archive: u64) -> Budget {
         let size = archive.saturating_mul(RATIO);
         Budget { file: size.clamp(SMALL, LARGEST), rest: size.max(SMALL_SUM) }
     }

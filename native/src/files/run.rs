@@ -90,7 +90,7 @@ impl RunFiles {
     ///
     /// # Errors
     /// Returns an error if a folder cannot be read, or a pattern is invalid.
-    pub fn of(arguments: &[PathBuf]) -> io::Result<RunFiles> {
+    pub fn find(arguments: &[PathBuf]) -> io::Result<RunFiles> {
         let mut files = RunFiles::default();
         for argument in arguments {
             if argument.as_os_str() == "-" {

@@ -18,7 +18,7 @@ pub(crate) enum Clock {
 
 impl Clock {
     /// Returns the best clock of this machine: the counter if the processor reports that its rate is invariant.
-    pub(crate) fn of_machine() -> Clock {
+    pub(crate) fn detect() -> Clock {
         static CLOCK: OnceLock<Clock> = OnceLock::new();
         *CLOCK.get_or_init(|| if counter_is_invariant() { Clock::Counter } else { Clock::Monotonic })
     }
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn ticks_and_unix_time_of_readings_advance_together() {
-        for clock in [Clock::of_machine(), Clock::Monotonic] {
+        for clock in [Clock::detect(), Clock::Monotonic] {
             let (ticks, ns) = clock.reading();
             std::thread::sleep(std::time::Duration::from_millis(5));
             let (later_ticks, later_ns) = clock.reading();

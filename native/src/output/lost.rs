@@ -23,7 +23,7 @@ impl Lost {
     pub(crate) fn count(&mut self, thread: u32, payload: &[u8]) -> u64 {
         let open = self.open.entry(thread).or_default();
         let mut lost = 0;
-        for record in Records::of(payload) {
+        for record in Records::new(payload) {
             let id = u64_at(record.args, WORD_BYTES);
             let position = match record.tag() {
                 Some(Tag::Begin) => {

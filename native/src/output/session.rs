@@ -90,7 +90,7 @@ impl Session {
     fn prepare_taken(options: &Options, cycle: u64, on_flush: OnFlush) -> Result<Session, RecordError> {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let begun = Instant::now();
-        let clock = Clock::of_machine();
+        let clock = Clock::detect();
         // Numbers repeat after a million recordings.
         let number = NEXT.fetch_add(1, Ordering::Relaxed) << flag::BITS & !flag::NAMED;
         let counter = if clock == Clock::Counter { flag::COUNTER } else { 0 };

@@ -149,7 +149,7 @@ impl Recording {
     pub fn table_with(&self, by: GroupBy, options: &TableOptions) -> Result<String, RecordError> {
         let events = self.events()?;
         let rows = key_averages(&events, &self.trace()?.table, by);
-        let mut table = render(&rows, Recorded::of(&events), options);
+        let mut table = render(&rows, Recorded::new(&events), options);
         let lost = self.statistics.dropped;
         if lost > 0 {
             let _ = writeln!(table, "{lost} spans or events were lost: these figures are too low");

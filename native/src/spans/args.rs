@@ -180,7 +180,7 @@ impl Args {
         }
         let mut at = 1;
         while let Some(slot) = self.slots.get_mut(at) {
-            let word = Word::of(slot[0]);
+            let word = Word::decode(slot[0]);
             let key = match word.id {
                 key::INPUT_DIMS => key::OUTPUT_DIMS,
                 key::INPUT_TYPE => key::OUTPUT_TYPE,
@@ -337,7 +337,7 @@ impl Args {
     pub(crate) fn extend(&mut self, other: &Args) {
         let mut rest = &other.slots[1..];
         while let Some(first) = rest.first() {
-            let length = 1 + usize::from(Word::of(first[0]).slots);
+            let length = 1 + usize::from(Word::decode(first[0]).slots);
             let (argument, behind) = rest.split_at(length.min(rest.len()));
             if self.slots.len() + argument.len() <= MAX_SLOTS {
                 self.reserve(argument.len());
@@ -374,7 +374,7 @@ impl Args {
         let mut rest = &self.slots[1..];
         let (mut sequence, mut sizes) = (None, None);
         while let Some((slot, behind)) = rest.split_first() {
-            let word = Word::of(slot[0]);
+            let word = Word::decode(slot[0]);
             let (value, behind) = behind.split_at(usize::from(word.slots).min(behind.len()));
             match word.id {
                 key::SEQUENCE_NUMBER if word.tag == Tag::Int as u8 => sequence = Some(slot[1] as i64),

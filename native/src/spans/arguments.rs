@@ -10,7 +10,7 @@ pub struct SpanArguments<'a> {
 
 #[cfg(feature = "record")]
 impl<'a> SpanArguments<'a> {
-    pub(crate) fn of(args: &'a mut Args) -> SpanArguments<'a> {
+    pub(crate) fn new(args: &'a mut Args) -> SpanArguments<'a> {
         SpanArguments { args }
     }
 }

@@ -77,7 +77,7 @@ impl Track {
             if recorder::is_on(state) {
                 let mut args = Args::new(state);
                 args.name(name);
-                add(&mut SpanArguments::of(&mut args));
+                add(&mut SpanArguments::new(&mut args));
                 args.track_span(&SITE, &self.name, (times.start, times.end));
             }
         }

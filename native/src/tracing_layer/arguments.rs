@@ -85,7 +85,7 @@ where
             let subscriber = self.subscriber.get().and_then(WeakDispatch::upgrade);
             // A layer that was exchanged while the program runs has no subscriber of its own.
             let subscriber = subscriber.unwrap_or_else(|| dispatcher::get_default(Clone::clone));
-            (self.add)(span, &subscriber, &mut SpanArguments::of(&mut args));
+            (self.add)(span, &subscriber, &mut SpanArguments::new(&mut args));
         });
         with_tracked(span, now, |tracked| tracked.fields.set_added(args));
     }

@@ -38,7 +38,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    pub(super) fn of(metadata: &'static Metadata<'static>) -> Fields {
+    pub(super) fn new(metadata: &'static Metadata<'static>) -> Fields {
         let task = TaskName::is_of(metadata).then(TaskName::default);
         Fields { callsite: callsite(metadata), values: Vec::new(), added: None, task }
     }

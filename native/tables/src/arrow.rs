@@ -127,7 +127,7 @@ pub(crate) fn column(
     rows: Range<usize>,
     form: Form,
 ) -> Result<ArrayRef, Error> {
-    Ok(of.arrays(form).of(&source.read(at, rows), field.kind)?)
+    Ok(of.arrays(form).build(&source.read(at, rows), field.kind)?)
 }
 
 /// Writes a table of traces as a stream of Arrow's IPC format. Texts are dictionaries.

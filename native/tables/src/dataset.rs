@@ -64,7 +64,7 @@ impl Dataset {
     /// Returns [`Error::NotADataset`] for a folder with other files, [`Error::Newer`] for a data set of a later version,
     /// [`Error::Place`], or [`Error::Io`].
     pub fn create(folder: &Path) -> Result<Dataset, Error> {
-        let place = Place::of(folder)?;
+        let place = Place::from_path(folder)?;
         place.create()?;
         if place.read(MANIFEST)?.is_none() {
             // Other processes can be creating the same data set.
@@ -76,7 +76,7 @@ impl Dataset {
                 file.write_all(manifest.as_bytes()).map_err(Error::io(path))
             })?;
         }
-        Dataset::of(place)
+        Dataset::new(place)
     }
 
     /// Opens a complete data set to read it.
@@ -84,7 +84,7 @@ impl Dataset {
     /// # Errors
     /// Returns [`Error::NotADataset`], [`Error::Newer`], [`Error::Unfinished`], [`Error::Place`], or [`Error::Io`].
     pub fn open(folder: &Path) -> Result<Dataset, Error> {
-        let dataset = Dataset::of(Place::of(folder)?)?;
+        let dataset = Dataset::new(Place::from_path(folder)?)?;
         let parts = dataset.place.names_in(UNFINISHED)?;
         if parts.is_empty() {
             Ok(dataset)
@@ -99,10 +99,10 @@ impl Dataset {
     /// # Errors
     /// Returns [`Error::Place`] if an object store cannot be read.
     pub fn is_at(folder: &Path) -> Result<bool, Error> {
-        Ok(Place::of(folder)?.read(MANIFEST)?.is_some())
+        Ok(Place::from_path(folder)?.read(MANIFEST)?.is_some())
     }
 
-    fn of(place: Place) -> Result<Dataset, Error> {
+    fn new(place: Place) -> Result<Dataset, Error> {
         let text = place.read(MANIFEST)?.unwrap_or_default();
         let document: Value = serde_json::from_str(&text).unwrap_or_default();
         match document.get("schema_version").and_then(Value::as_u64) {

@@ -25,7 +25,7 @@ impl Place {
     ///
     /// # Errors
     /// Returns [`Error::Place`] for an address of an unknown or unsupported kind.
-    pub(crate) fn of(path: &Path) -> Result<Place, Error> {
+    pub(crate) fn from_path(path: &Path) -> Result<Place, Error> {
         match address(path) {
             None => Ok(Place::Folder(path.to_owned())),
             #[cfg(feature = "cloud")]
@@ -34,6 +34,15 @@ impl Place {
             Some(_) => {
                 Err(Error::Place("this build has no object stores; it needs the feature `cloud`".to_owned()))
             }
+        }
+    }
+
+    /// The folder, if it is one.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        match self {
+            Place::Folder(folder) => Some(folder),
+            #[cfg(feature = "cloud")]
+            Place::Store(_) => None,
         }
     }
 

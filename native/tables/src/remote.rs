@@ -15,7 +15,7 @@ impl Remote {
     ///
     /// # Errors
     /// Returns [`Error::Place`] for an address of an unknown kind.
-    pub fn of(path: &Path) -> Result<Option<Remote>, Error> {
+    pub fn from_path(path: &Path) -> Result<Option<Remote>, Error> {
         crate::place::address(path).map(|address| Ok(Remote { store: Store::open(address)? })).transpose()
     }
 

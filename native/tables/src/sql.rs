@@ -67,7 +67,7 @@ impl Session {
     ///
     /// # Errors
     /// Returns [`Error::Query`] if the tables cannot be set up.
-    pub fn of_traces(traces: Vec<RankTrace>, memory_limit: Option<usize>) -> Result<Session, Error> {
+    pub fn from_traces(traces: Vec<RankTrace>, memory_limit: Option<usize>) -> Result<Session, Error> {
         let session = Session::new(memory_limit)?;
         let traces: Arc<[Cached]> = traces.into_iter().map(Cached::new).collect();
         for schema in TABLES {
@@ -80,17 +80,17 @@ impl Session {
     }
 
     /// Returns the tables of a data set. A column that the version of the data set lacks has no values. The limit is that of
-    /// [`of_traces`](Self::of_traces).
+    /// [`from_traces`](Self::from_traces).
     ///
     /// # Errors
     /// Returns [`Error::Query`] if its files cannot be listed, or one is empty.
-    pub fn of_dataset(dataset: &Dataset, memory_limit: Option<usize>) -> Result<Session, Error> {
+    pub fn from_dataset(dataset: &Dataset, memory_limit: Option<usize>) -> Result<Session, Error> {
         let mut session = Session::new(memory_limit)?;
-        if let Place::Folder(folder) = dataset.place() {
+        if let Some(folder) = dataset.place().folder() {
             if let Some(path) = damage::empty(folder) {
                 return Err(Error::Query(format!("{}: the file is empty", path.display())));
             }
-            session.folder = Some(folder.clone());
+            session.folder = Some(folder.to_owned());
         }
         for schema in TABLES {
             if dataset.has(schema)? {

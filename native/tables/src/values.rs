@@ -102,7 +102,7 @@ impl Arrays<'_> {
     ///
     /// # Errors
     /// Returns an error if the texts are longer than the offsets of Arrow allow.
-    pub(crate) fn of(&self, data: &Data<'_>, kind: FieldType) -> Result<ArrayRef, ArrowError> {
+    pub(crate) fn build(&self, data: &Data<'_>, kind: FieldType) -> Result<ArrayRef, ArrowError> {
         Ok(match data {
             Data::Ints(values) => Arc::new(values.iter().copied().collect::<Int64Array>()),
             Data::Floats(values) => Arc::new(values.iter().copied().collect::<Float64Array>()),

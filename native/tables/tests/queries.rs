@@ -32,7 +32,7 @@ fn command(trace: &Trace, command: &str) -> Rows {
 fn compare(path: &Path, of: RankTrace, compared: &mut [usize]) {
     let expected: Vec<Option<Rows>> =
         QUERIES.iter().map(|query| query.equals().map(|equals| command(&of.trace, equals))).collect();
-    let session = Session::of_traces(vec![of], None).expect("a session");
+    let session = Session::from_traces(vec![of], None).expect("a session");
     for ((query, expected), compared) in QUERIES.iter().zip(expected).zip(compared) {
         let what = format!("{} of {}", query.name, path.display());
         let answer = session.run(query.sql).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -42,7 +42,7 @@ fn compare(path: &Path, of: RankTrace, compared: &mut [usize]) {
         };
         let columns: Vec<&str> = answer.schema.fields().iter().map(|field| field.name().as_str()).collect();
         let columns = &columns[2..];
-        let only = query.of_rows().map(|rows| rows.split_once('=').expect("a column and a value"));
+        let only = query.selected_rows().map(|rows| rows.split_once('=').expect("a column and a value"));
         let ours = rows_of(&answer, columns);
         let theirs = rows_of_engine(&expected, columns, only);
         assert_eq!(ours.len(), theirs.len(), "{what}");

@@ -20,7 +20,7 @@ fn file(name: &str) -> RankTrace {
 }
 
 fn session() -> Session {
-    Session::of_traces(vec![file("torch/cuda/steps/trace.json.gz")], None).expect("a session")
+    Session::from_traces(vec![file("torch/cuda/steps/trace.json.gz")], None).expect("a session")
 }
 
 /// Two ranks of a run.
@@ -51,8 +51,8 @@ fn a_data_set_has_the_answers_of_its_traces() {
         dataset.write(&of, &TABLES, THREADS).expect("files");
     }
     let (of_files, of_traces) = (
-        Session::of_dataset(&dataset, None).expect("a session"),
-        Session::of_traces(ranks(), None).expect("a session"),
+        Session::from_dataset(&dataset, None).expect("a session"),
+        Session::from_traces(ranks(), None).expect("a session"),
     );
     let mut compared = 0;
     for query in QUERIES {
@@ -79,7 +79,7 @@ fn a_data_set_has_the_answers_of_its_traces() {
 
 #[test]
 fn filters_keep_the_rows_that_they_would_keep_later() {
-    let session = Session::of_traces(ranks(), None).expect("a session");
+    let session = Session::from_traces(ranks(), None).expect("a session");
     for condition in [
         "dur_ns > 1000",
         "name LIKE 'aten::%' AND dur_ns BETWEEN 10 AND 100000",
@@ -116,7 +116,7 @@ fn only_the_columns_of_a_query_are_read() {
 
 #[test]
 fn functions_about_intervals_equal_the_engine() {
-    let session = Session::of_traces(vec![file("healthy/small_gpu_trace.json")], None).expect("a session");
+    let session = Session::from_traces(vec![file("healthy/small_gpu_trace.json")], None).expect("a session");
     let breakdown = rows(
         &session,
         "SELECT compute_ns, exposed_communication_ns, communication_ns FROM breakdown() ORDER BY device",
@@ -151,7 +151,7 @@ fn functions_about_events_follow_the_tables() {
         let list = row[3].as_array().expect("a list");
         assert_eq!((list.len(), &list[0]), (2, &row[1]), "{row:?}");
     }
-    let several = Session::of_traces(ranks(), None).expect("a session");
+    let several = Session::from_traces(ranks(), None).expect("a session");
     let error = several.run("SELECT step_of(event) FROM events").expect_err("it is ambiguous").to_string();
     assert!(error.contains("step_of(run_id, rank, event)"), "{error}");
     let steps = "SELECT count(*) FROM events WHERE step_of(run_id, rank, event) IS DISTINCT FROM step";
@@ -241,12 +241,12 @@ fn a_damaged_file_of_a_data_set_is_named() {
     let path = folder.path().join("kernels/run_id=run/rank=0/part-0.parquet");
     let bytes = fs::read(&path).expect("a file");
     fs::write(&path, &bytes[..bytes.len() / 2]).expect("a file");
-    let session = Session::of_dataset(&dataset, None).expect("a session");
+    let session = Session::from_dataset(&dataset, None).expect("a session");
     let error = session.run("SELECT count(*) FROM kernels").expect_err("a cut file").to_string();
     assert!(error.starts_with(&path.display().to_string()), "{error}");
     session.run("SELECT count(*) FROM steps").expect("another table");
     fs::write(&path, "").expect("a file");
-    let error = Session::of_dataset(&dataset, None).err().expect("an empty file").to_string();
+    let error = Session::from_dataset(&dataset, None).err().expect("an empty file").to_string();
     assert!(error.starts_with(&path.display().to_string()), "{error}");
 }
 
@@ -258,7 +258,7 @@ fn a_data_set_with_fewer_columns_and_tables_reads() {
     // As an earlier version would have written it.
     fs::remove_dir_all(folder.path().join("counters")).expect("a folder");
     let path = folder.path().join("steps/run_id=run/rank=0/part-0.parquet");
-    let session = Session::of_dataset(&dataset, None).expect("a session");
+    let session = Session::from_dataset(&dataset, None).expect("a session");
     let frame = session.run("SELECT step, dur_ns FROM steps ORDER BY step").expect("steps");
     let output = fs::File::create(&path).expect("a file");
     let mut writer =
@@ -267,7 +267,7 @@ fn a_data_set_with_fewer_columns_and_tables_reads() {
         writer.write(batch).expect("rows");
     }
     writer.close().expect("a file");
-    let session = Session::of_dataset(&dataset, None).expect("a session");
+    let session = Session::from_dataset(&dataset, None).expect("a session");
     let steps = rows(&session, "SELECT step, dur_ns, kernel_ns FROM steps ORDER BY step");
     assert!(!steps.is_empty() && steps.iter().all(|step| step[1].is_i64() && step[2].is_null()), "{steps:?}");
     let error = session.run("SELECT * FROM counters").expect_err("no such table").to_string();
@@ -283,7 +283,7 @@ fn a_data_set_with_fewer_columns_and_tables_reads() {
 #[test]
 fn a_trace_without_events_has_empty_tables() {
     let trace = Trace::read(b"[]").expect("a trace");
-    let session = Session::of_traces(vec![ranked(trace, "run", 0)], None).expect("a session");
+    let session = Session::from_traces(vec![ranked(trace, "run", 0)], None).expect("a session");
     for query in QUERIES {
         session.run(query.sql).unwrap_or_else(|error| panic!("{}: {error}", query.name));
     }
@@ -307,11 +307,11 @@ fn values_of_every_type_are_json() {
 
 #[test]
 fn what_exceeds_the_memory_of_queries_is_written_to_files() {
-    let session = Session::of_traces(Vec::new(), Some(3 << 20)).expect("a session");
+    let session = Session::from_traces(Vec::new(), Some(3 << 20)).expect("a session");
     session.run("SET datafusion.execution.sort_spill_reservation_bytes = 100000").expect("a setting");
     let sorted = "SELECT count(*), sum(number * value) FROM (
         SELECT value, row_number() OVER (ORDER BY value % 977, value) AS number FROM generate_series(1, 400000) t(value))";
-    let unlimited = Session::of_traces(Vec::new(), None).expect("a session");
+    let unlimited = Session::from_traces(Vec::new(), None).expect("a session");
     assert_eq!(rows(&session, sorted), rows(&unlimited, sorted));
     let error = session.run("SELECT array_agg(value) FROM generate_series(1, 2000000) t(value)");
     let error = error.expect_err("more than the limit").to_string();
@@ -323,7 +323,7 @@ fn arguments_have_one_value_for_a_key_and_whole_numbers_as_integers() {
     let text =
         r#"[{"ph":"X","name":"a","ts":1,"dur":1,"pid":1,"tid":1,"args":{"k":1,"x":0.75,"e":"1e3","k":2}}]"#;
     let trace = Trace::read(text.as_bytes()).expect("a trace");
-    let session = Session::of_traces(vec![ranked(trace, "run", 0)], None).expect("a session");
+    let session = Session::from_traces(vec![ranked(trace, "run", 0)], None).expect("a session");
     assert_eq!(rows(&session, "SELECT cardinality(args), args['k'] FROM events"), [[json!(3), json!("2")]]);
     let found = rows(&session, "SELECT key, int_value, string_value, real_value FROM args ORDER BY key");
     let expected = [

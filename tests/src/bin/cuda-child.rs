@@ -349,7 +349,7 @@ fn everything(builder: ProfilerBuilder) -> Recording {
         for node in 1..=3 {
             let start = end + node * 2000;
             let kernel = writer.kernel(NAME, (start, start + 1000), STREAM, graph, [80, 128]);
-            gpu.put(&Writer::of_graph(kernel, 9, node));
+            gpu.put(&Writer::in_graph(kernel, 9, node));
         }
     }
     let (copy, end) = gpu.call(true, 277);

@@ -28,8 +28,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (folder, ranks, events) = (Path::new(folder), ranks.parse::<usize>()?, events.parse::<u64>()?);
     let different = ranks.min(DIFFERENT);
     let layers = (events / STEPS / LAYER).max(1) as usize;
-    let run =
-        generate(&Plan { ranks: different, steps: STEPS as i64, layers, bucket: BUCKET, ..Plan::of(1) });
+    let run = generate(&Plan {
+        ranks: different,
+        steps: STEPS as i64,
+        layers,
+        bucket: BUCKET,
+        ..Plan::from_seed(1)
+    });
     std::fs::create_dir_all(folder)?;
     for rank in 0..ranks {
         let text = &run.traces[rank % different];

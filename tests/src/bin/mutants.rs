@@ -200,7 +200,7 @@ fn unpack(bytes: &[u8], number: usize) -> Result<bool, String> {
         std::env::temp_dir().join(format!("kinetoscope-archive-{}-{number}.{ending}", std::process::id()));
     fs::write(&path, bytes).map_err(|error| error.to_string())?;
     let mut is_read = false;
-    if let Ok(files) = RunFiles::of(std::slice::from_ref(&path)) {
+    if let Ok(files) = RunFiles::find(std::slice::from_ref(&path)) {
         files.read(&mut |_| {}, &mut |found| is_read |= !found.is_other_file());
     }
     let _ = fs::remove_file(path);

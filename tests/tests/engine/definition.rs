@@ -29,7 +29,7 @@ fn links_and_pairs_are_those_of_the_definitions() {
         let text = serde_json::json!({"schemaVersion": 1, "traceEvents": events}).to_string();
         let trace = Trace::read(text.as_bytes()).expect("a trace");
         let context = || format!("trace {seed}: {text}");
-        let launches = launches::of(&events);
+        let launches = launches::launches(&events);
         assert_eq!(sorted(&trace.links.launch_of), launches.chosen, "{}", context());
         let (operators, of_work) = (launches::operators(&events), launches::operators_of_work(&events));
         let of_call = launches.chosen.iter().filter_map(|(work, call)| Some((*work, *operators.get(call)?)));

@@ -26,11 +26,11 @@ fn rows(comparison: &Comparison) -> Vec<Value> {
 }
 
 fn profile(bytes: &[u8]) -> Profile {
-    Profile::of(&Trace::read(bytes).expect("a trace"), "a trace")
+    Profile::from_trace(&Trace::read(bytes).expect("a trace"), "a trace")
 }
 
 fn diff(base: &Profile, new: &Profile) -> Vec<Value> {
-    rows(&Comparison::of(base, new))
+    rows(&Comparison::new(base, new))
 }
 
 /// The rows that are more than noise, without totals and idle time, in their order.

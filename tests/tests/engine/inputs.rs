@@ -53,7 +53,7 @@ const LONG_KERNEL: &[u8] = br#"[
 /// Returns a trace by the rules of a version of PyTorch and rules for kernels.
 fn read(bytes: &[u8], version: &str, kernels: &str) -> Trace {
     let mut trace = Trace::read(bytes).expect("a trace");
-    trace.choose_rules(Rules::of_version(version).expect("rules"));
+    trace.choose_rules(Rules::for_version(version).expect("rules"));
     trace.kernel_rules = KernelRules::parse(kernels).expect("rules");
     trace
 }
@@ -99,8 +99,8 @@ fn export_changes(export: &Export, traces: &[Trace]) -> bool {
 fn comparison_changes(query: &Query, traces: &[Trace]) -> bool {
     let other = read(&files::read(&files::data().join(TRACES[10])).expect("a trace"), "2.15", "");
     let answer = |trace: &Trace| {
-        let [base, new] = [&other, trace].map(|trace| Profile::of(trace, "trace"));
-        let comparison = Comparison::of_runs(&[base], &[new]).expect("two traces");
+        let [base, new] = [&other, trace].map(|trace| Profile::from_trace(trace, "trace"));
+        let comparison = Comparison::between_runs(&[base], &[new]).expect("two traces");
         comparison.answer(query, Request::new(&Options::default())).expect("an answer").rows
     };
     differ(traces, answer)
@@ -109,7 +109,7 @@ fn comparison_changes(query: &Query, traces: &[Trace]) -> bool {
 fn run_changes(traces: &[Trace]) -> bool {
     let answer = |trace: &Trace| {
         let mut summaries = Summaries::default();
-        summaries.push(&Summary::of(trace, "rank0"));
+        summaries.push(&Summary::from_trace(trace, "rank0"));
         Run::new(summaries, Vec::new()).rows(&RanksOptions::default())
     };
     differ(traces, answer)

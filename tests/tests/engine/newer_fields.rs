@@ -268,7 +268,7 @@ fn lines_of_calls_do_not_depend_on_rules_and_names() {
     let known = lines(&trace);
     // The functions are defined in lines 867 and 869. The ranges begin in 870 and 873.
     assert_eq!(known, ["870", "871", "873", "874", "875", "876", "877"].map(String::from).into());
-    trace.choose_rules(Rules::of_version("2.11").expect("rules"));
+    trace.choose_rules(Rules::for_version("2.11").expect("rules"));
     assert!(lines(&trace).is_subset(&known) && lines(&trace).len() > 4);
 
     let redacted = Trace::read(&exported(&trace, "redact", b"salt")).expect("a trace");

@@ -13,7 +13,8 @@ use serde_json::Value;
 
 /// Returns the run of these traces, named after their ranks.
 fn run_of(traces: impl IntoIterator<Item = (String, Vec<u8>)>) -> Run {
-    let one = |(name, bytes): (String, Vec<u8>)| Summary::of(&Trace::read(&bytes).expect("a trace"), &name);
+    let one =
+        |(name, bytes): (String, Vec<u8>)| Summary::from_trace(&Trace::read(&bytes).expect("a trace"), &name);
     Run::new(traces.into_iter().map(one), Vec::new())
 }
 

@@ -507,7 +507,7 @@ fn table_options(args: &Value) -> Option<TableOptions> {
         match name.as_str() {
             "sort_by" => {
                 options.sort_by = match value.as_str() {
-                    Some(name) => Some(SortBy::of(name)?),
+                    Some(name) => Some(SortBy::from_name(name)?),
                     None => None,
                 };
             }
@@ -540,7 +540,7 @@ fn tables_equal_torchs_character_by_character() {
                 let by = group_by(golden);
                 key_averages(&events, &case.trace.table, by)
             };
-            let recorded = Recorded::of(&events);
+            let recorded = Recorded::new(&events);
             let ours = table_options(&golden["args"]).map(|options| render(&rows, recorded, &options));
             let what = || format!("{} {}", case.name, golden["label"]);
             match golden["error"].as_str() {
@@ -650,7 +650,7 @@ fn the_table_of_an_older_version_equals_torchs() {
         let by = if shape { GroupBy::default().by_shape() } else { GroupBy::default() };
         let rows = key_averages(&events, &case.trace.table, by);
         let options = TableOptions::default().with_sort_by(SortBy::SelfCpuTimeTotal).with_row_limit(None);
-        let ours = render(&rows, Recorded::of(&events), &options);
+        let ours = render(&rows, Recorded::new(&events), &options);
         // That version wrote memory units in lower case.
         let units = |text: &str| text.replace("Kb", "KB").replace(" b ", " B ");
         d.check(|| case.name.clone(), ours, units(&gold));
@@ -691,7 +691,7 @@ fn averages_of_the_large_trace_equal_torchs() {
         }
         let by = group_by(golden);
         let rows = key_averages(&events, table, by);
-        let recorded = Recorded::of(&events);
+        let recorded = Recorded::new(&events);
         let ours = table_options(&golden["args"]).map(|options| render(&rows, recorded, &options));
         d.check(|| format!("large {}", golden["label"]), ours.as_deref(), golden["text"].as_str());
     }

@@ -114,7 +114,7 @@ fn positions(table: &Table, tree: &EventTree) -> Vec<usize> {
     while let Some(node) = waiting.pop() {
         positions[node.index()] = next;
         next += 1;
-        let children = tree.children.of(node).iter().rev().copied();
+        let children = tree.children.get(node).iter().rev().copied();
         let (linked, others): (Vec<Node>, Vec<Node>) = children.partition(|&child| is_linked(child, node));
         waiting.extend(others.into_iter().chain(linked));
     }

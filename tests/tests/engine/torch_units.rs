@@ -102,8 +102,8 @@ fn numbers_of_devices_and_scopes_equal_torchs() {
     let gold = golden("enums.json");
     let devices = gold["DeviceType"].as_object().expect("devices");
     for (name, number) in devices {
-        let by_number = number.as_i64().and_then(DeviceType::of_number);
-        assert_eq!(by_number, DeviceType::of(name), "{name}");
+        let by_number = number.as_i64().and_then(DeviceType::from_number);
+        assert_eq!(by_number, DeviceType::from_name(name), "{name}");
         assert_eq!(by_number.map(DeviceType::as_str), Some(name.as_str()));
     }
     assert_eq!(devices.len(), 21);

@@ -119,12 +119,12 @@ fn answers_conform_to_their_types() {
 
 /// Runs with a late rank, a slow node and a slow link.
 fn runs_of_several_ranks() -> impl Iterator<Item = Run> {
-    let plan = Plan { ranks: 8, per_node: 4, pairs: true, ..Plan::of(1) };
+    let plan = Plan { ranks: 8, per_node: 4, pairs: true, ..Plan::from_seed(1) };
     let injected = [(2, Injected::Forward), (4, Injected::Node), (2, Injected::SlowLink)];
     injected.into_iter().map(move |injected| {
         let generated = generate(&Plan { injected: Some(injected), ..plan });
         let traces = generated.traces.iter().map(|text| Trace::read(text.as_bytes()).expect("a trace"));
-        Run::new(traces.map(|trace| Summary::of(&trace, "a rank")), Vec::new())
+        Run::new(traces.map(|trace| Summary::from_trace(&trace, "a rank")), Vec::new())
     })
 }
 

@@ -63,7 +63,7 @@ impl EngineTrace {
     /// The summary of the trace as a file of summaries. `file_bytes` is the size of the trace's file. Without it, the size
     /// of the summary is not limited.
     pub fn summarize(&self, name: &str, file_bytes: Option<f64>) -> Uint8Array {
-        let summary = Summary::of(&self.trace, name);
+        let summary = Summary::from_trace(&self.trace, name);
         let most = file_bytes.map_or(usize::MAX, |bytes| limit(name, bytes as u64));
         Uint8Array::from(Summaries::within(summary, most).to_file().as_slice())
     }

@@ -9,11 +9,11 @@ use std::process::{Command, Stdio};
 /// Prints the table of the analyses only.
 pub(crate) fn measure_analyses(events: u64) -> Result<(), Failure> {
     native::release_binaries()?;
-    of(&generated(events, 1)?)
+    measure(&generated(events, 1)?)
 }
 
 /// Prints the median time of each analysis. Returns an error if one takes longer than its limit.
-pub(super) fn of(trace: &Path) -> Result<(), Failure> {
+pub(super) fn measure(trace: &Path) -> Result<(), Failure> {
     let mut command = Command::new(program("time-analyses"));
     let output = command.arg(path(trace)?).stderr(Stdio::inherit()).output().map_err(|e| e.to_string())?;
     if !output.status.success() {

@@ -57,7 +57,7 @@ impl<'a> Behind<'a> {
         self.groups[group].1 += 1;
         let Some(row) = row else { return };
         let kind = i64::from(self.table.category(row) as u8) << 8 | group as i64;
-        let name = self.names.of((i64::from(self.table.name_id(row).0), kind));
+        let name = self.names.entry((i64::from(self.table.name_id(row).0), kind));
         name.group = group;
         name.time_ns += ns;
         if ns > name.longest.0 {

@@ -65,7 +65,7 @@ pub(crate) fn breakdown(trace: &Trace, by: BreakdownBy) -> Vec<Breakdown> {
         let periods: Vec<(Option<Row>, Interval)> = match by {
             BreakdownBy::Device => [(None, device.window)].into(),
             BreakdownBy::Step => {
-                let steps = analysis.step_finder().of_device(trace, activities).into_iter();
+                let steps = analysis.step_finder().on_device(trace, activities).into_iter();
                 steps.map(|step| (Some(step), (table.ts(step), table.end(step)))).collect()
             }
         };

@@ -54,7 +54,7 @@ impl<'a> Classes<'a> {
     }
 
     /// Returns the class of an activity.
-    pub fn of(&mut self, row: Row) -> Class {
+    pub fn class(&mut self, row: Row) -> Class {
         match self.table.category(row) {
             Category::Memcpy => Class::Memcpy,
             Category::Memset => Class::Memset,
@@ -197,7 +197,7 @@ pub(crate) fn activities(table: &Table) -> Vec<(String, Vec<Row>)> {
             let pid = table.tracks.get(track).pid;
             let name = device_name(table, pid);
             let key = (i64::from(names.intern(&name).0), 0);
-            let at = known.of(key, devices.len() as u32) as usize;
+            let at = known.get_or_insert(key, devices.len() as u32) as usize;
             if at == devices.len() {
                 devices.push((name, Vec::new()));
             }
@@ -260,7 +260,7 @@ fn device_time(
     let mut counts = [0usize; 4];
     let mut sums = [0i64; 4];
     for &row in rows {
-        let class = known.of(row) as usize;
+        let class = known.class(row) as usize;
         by_class[class].push((table.ts(row), table.end(row)));
         counts[class] += 1;
         sums[class] += table.dur(row).max(0);
@@ -289,7 +289,7 @@ fn device_time(
         unions,
         classes,
         gaps: find_gaps(table, rows),
-        idle: causes.of(rows, (start, end), &Intervals::default()),
+        idle: causes.parts(rows, (start, end), &Intervals::default()),
         before: Vec::new(),
     }
 }

@@ -78,7 +78,7 @@ impl<'a> Causes<'a> {
 
     /// Returns the parts of the gaps between activities, which are ordered by start, and up to the ends of the window.
     /// `busy` are the times in which other streams ran.
-    pub(super) fn of(&self, rows: &[Row], window: Interval, busy: &Intervals) -> Vec<Part> {
+    pub(super) fn parts(&self, rows: &[Row], window: Interval, busy: &Intervals) -> Vec<Part> {
         let (table, links) = (&self.trace.table, &self.trace.links);
         let (mut walk, mut parts) = (self.host.walk(), Vec::new());
         let mut reached = window.0;

@@ -49,7 +49,7 @@ pub fn idle<'a>(analysis: &'a Analysis<'_>, by_stream: bool) -> Vec<Idle<'a>> {
         for (stream, rows) in streams(table, rows) {
             let own = Intervals::union_of(rows.iter().map(|&row| (table.ts(row), table.end(row))).collect());
             let idle_ns = time.window.1 - time.window.0 - own.length();
-            let parts = causes.of(&rows, time.window, &busy).into();
+            let parts = causes.parts(&rows, time.window, &busy).into();
             all.push(Idle { device: &time.device, stream: Some(stream), idle_ns, parts });
         }
     }
@@ -60,7 +60,7 @@ pub fn idle<'a>(analysis: &'a Analysis<'_>, by_stream: bool) -> Vec<Idle<'a>> {
 fn streams(table: &Table, rows: &[Row]) -> Vec<(TrackId, Vec<Row>)> {
     let mut streams: Keyed<Vec<Row>> = Keyed::default();
     for &row in rows {
-        streams.of((i64::from(table.track_id(row).0), 0)).push(row);
+        streams.entry((i64::from(table.track_id(row).0), 0)).push(row);
     }
     let stream = |((track, _), rows)| (TrackId(track as u32), rows);
     streams.into_entries().into_iter().map(stream).collect()
@@ -128,7 +128,7 @@ pub fn idle_rows(trace: &Trace, options: &IdleOptions) -> Rows {
     if options.by == IdleBy::Step {
         let steps = analysis.step_finder();
         for (device, (_, activities)) in analysis.devices().iter().zip(analysis.activities()) {
-            for step in steps.of_device(trace, activities) {
+            for step in steps.on_device(trace, activities) {
                 let place = Place { device: &device.device, stream: None, step: Some(table.name(step)) };
                 add(&mut rows, trace, &place, device.idle_in((table.ts(step), table.end(step))));
             }

@@ -65,9 +65,9 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns the key of an activity.
-    pub(super) fn of(&mut self, classes: &mut Classes<'_>, row: Row) -> (i64, i64) {
+    pub(super) fn key(&mut self, classes: &mut Classes<'_>, row: Row) -> (i64, i64) {
         match self.by {
-            KernelsBy::Name => (i64::from(self.name_key(row)), classes.of(row) as i64),
+            KernelsBy::Name => (i64::from(self.name_key(row)), classes.class(row) as i64),
             KernelsBy::Category => (classes.category(row) as i64, 0),
             KernelsBy::Operator => {
                 let operator = self.trace.links.op(row);
@@ -76,7 +76,7 @@ impl<'a> Keys<'a> {
             KernelsBy::Module => (i64::from(self.module(row).0), 0),
             KernelsBy::Shape => {
                 let shape = self.composed.intern(&shape(self.trace, row)).0;
-                (i64::from(self.name_key(row)), i64::from(shape) << 3 | classes.of(row) as i64)
+                (i64::from(self.name_key(row)), i64::from(shape) << 3 | classes.class(row) as i64)
             }
         }
     }

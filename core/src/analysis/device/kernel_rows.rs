@@ -38,14 +38,14 @@ impl<'a> Work<'a> {
         Work { table, links, kernels, known: Index::default(), flops: Vec::new() }
     }
 
-    pub(crate) fn of(&mut self, row: Row) -> Option<i64> {
+    pub(crate) fn flops(&mut self, row: Row) -> Option<i64> {
         let op = self.links.op(row).filter(|&op| self.kernels[op.index()] == 1)?;
         let table = self.table;
         let text = |key| table.field(op, key).and_then(|v| v.as_json());
         let dims = text(Key::InputDims)?;
         // Equal strings of a trace are stored once, so the address identifies the text.
         let key = (i64::from(table.name_id(op).0), dims.as_ptr() as i64);
-        let at = self.known.of(key, self.flops.len() as u32) as usize;
+        let at = self.known.get_or_insert(key, self.flops.len() as u32) as usize;
         if at == self.flops.len() {
             let inputs = Inputs::parse(Some(dims), text(Key::InputType), text(Key::ConcreteInputs));
             self.flops.push(flops::count(table.name(op), &inputs));
@@ -138,7 +138,7 @@ fn share(part: i64, total: i64) -> f64 {
 /// Returns the groups as rows.
 pub(crate) fn kernel_rows(trace: &Trace, by: KernelsBy) -> Rows {
     let mut work = Work::new(trace);
-    let groups = groups(trace, by, |row| work.of(row));
+    let groups = groups(trace, by, |row| work.flops(row));
     let total: i64 = groups.iter().map(|g| g.sum_ns).sum();
     Rows::from_cells(COLUMNS, groups.iter().map(|group| row(trace, group, total)))
 }

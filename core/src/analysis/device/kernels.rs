@@ -117,7 +117,7 @@ impl KernelGroup {
         self.mean += distance / self.count as f64;
         self.squares += distance * (duration as f64 - self.mean);
         self.bytes = self.bytes.saturating_add(table.bytes(row, Key::MemcpyBytes));
-        self.classes |= 1 << classes.of(row) as u32;
+        self.classes |= 1 << classes.class(row) as u32;
         self.categories |= 1 << classes.category(row) as u32;
         if classes.uses_tensor_cores(row) {
             self.uses_tensor_cores = true;
@@ -189,9 +189,9 @@ pub(super) fn groups(
     let mut groups: Vec<KernelGroup> = Vec::new();
     let mut index = Index::default();
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
-        let at = index.of(keys.of(&mut classes, row), groups.len() as u32) as usize;
+        let at = index.get_or_insert(keys.key(&mut classes, row), groups.len() as u32) as usize;
         if at == groups.len() {
-            groups.push(KernelGroup::new(keys.text(&mut classes, row), classes.of(row), row));
+            groups.push(KernelGroup::new(keys.text(&mut classes, row), classes.class(row), row));
         }
         let group = &mut groups[at];
         group.add(table, &mut classes, row);

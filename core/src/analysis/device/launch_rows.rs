@@ -35,7 +35,7 @@ columns! {
     /// The columns of the answer.
     pub(crate) const COLUMNS: fn row(trace: &Trace, group: &Launches, latest: &Launch) {
         let table = &trace.table;
-        let spread = |time: fn(&Launch) -> i64| Spread::of(group.launches.iter().map(time).collect());
+        let spread = |time: fn(&Launch) -> i64| Spread::from_times(group.launches.iter().map(time).collect());
         let (call, delay) = (spread(|launch| launch.call_ns), spread(|launch| launch.delay_ns));
         let track = group.stream.map(|stream| table.tracks.get(stream));
         let queue = group.queue.as_ref();

@@ -113,7 +113,7 @@ pub fn grouped(trace: &Trace, by: LaunchesBy) -> Vec<Launches> {
     for launch in all {
         let track = table.track_id(launch.work);
         let next = groups.len() as u32;
-        let mut group = |key: u32| known.of((i64::from(key), 0), next);
+        let mut group = |key: u32| known.get_or_insert((i64::from(key), 0), next);
         let at = match by {
             LaunchesBy::Stream => group(track.0),
             LaunchesBy::Call => group(table.name_id(launch.call).0),
@@ -133,7 +133,7 @@ pub fn grouped(trace: &Trace, by: LaunchesBy) -> Vec<Launches> {
     }
     if by == LaunchesBy::Stream {
         for group in &mut groups {
-            group.queue = Some(Queue::of(table, &group.launches));
+            group.queue = Some(Queue::new(table, &group.launches));
         }
     }
     let first = |group: &Launches| group.launches.first().map_or(0, |launch| i64::from(launch.work));
@@ -184,7 +184,7 @@ pub struct Spread {
 
 impl Spread {
     /// Returns the spread of some times; zeros if there are none.
-    pub fn of(mut times: Vec<i64>) -> Spread {
+    pub fn from_times(mut times: Vec<i64>) -> Spread {
         times.sort_unstable();
         let Some(&max) = times.last() else { return Spread::default() };
         let sum: i128 = times.iter().map(|&time| i128::from(time)).sum();

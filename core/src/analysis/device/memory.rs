@@ -88,8 +88,8 @@ pub(crate) struct MemoryDevice {
 
 impl MemoryDevice {
     /// The device of a memory event.
-    pub(crate) fn of(table: &Table, row: Row) -> MemoryDevice {
-        let kind = DeviceType::of_event(table, row).unwrap_or_default();
+    pub(crate) fn from_event(table: &Table, row: Row) -> MemoryDevice {
+        let kind = DeviceType::from_event(table, row).unwrap_or_default();
         let id = table.int(row, Key::DeviceId).or_else(|| table.int(row, Key::Device)).unwrap_or(0);
         let (kind, id) = if kind.is_host() { (DeviceType::Cpu, 0) } else { (kind, id) };
         MemoryDevice { rank: rank_of(table, table.track(row).pid), kind, id }
@@ -123,7 +123,7 @@ impl Memory {
                 continue;
             }
             let bytes = table.bytes(row, Key::Bytes);
-            let device = MemoryDevice::of(table, row);
+            let device = MemoryDevice::from_event(table, row);
             memory.push(&mut index, table, row, device, bytes);
             // A legacy record has the bytes of both host and device.
             let cuda = table.bytes(row, Key::CudaMemoryUsage);
@@ -140,7 +140,7 @@ impl Memory {
 
     fn push(&mut self, index: &mut Index, table: &Table, row: Row, device: MemoryDevice, bytes: i64) {
         let next = self.devices.len() as u32;
-        let at = index.of(device.key(), next);
+        let at = index.get_or_insert(device.key(), next);
         if at == next {
             self.devices.push(Device { name: device.name(), ..Device::default() });
         }
@@ -199,20 +199,20 @@ impl Memory {
     }
 
     /// Returns the records of each device, ordered by time.
-    pub fn of_devices(&self) -> Vec<Vec<&Record>> {
-        self.by_device(|_, _| true)
+    pub fn by_device(&self) -> Vec<Vec<&Record>> {
+        self.by_device_if(|_, _| true)
     }
 
     /// Returns the allocations of each device that are live at its peak.
     pub fn at_peaks(&self) -> Vec<Vec<&Record>> {
-        self.by_device(|at, record| {
+        self.by_device_if(|at, record| {
             let peak_at = self.devices[record.device as usize].peak_at;
             record.bytes > 0 && at <= peak_at && record.freed.is_none_or(|freed| freed as usize > peak_at)
         })
     }
 
     /// Returns the records of each device that are wanted.
-    fn by_device(&self, is_wanted: impl Fn(usize, &Record) -> bool) -> Vec<Vec<&Record>> {
+    fn by_device_if(&self, is_wanted: impl Fn(usize, &Record) -> bool) -> Vec<Vec<&Record>> {
         let mut all: Vec<Vec<&Record>> = vec![Vec::new(); self.devices.len()];
         for (at, record) in self.records.iter().enumerate() {
             if is_wanted(at, record) {

@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 /// The query `memory`.
-pub const MEMORY: Query = Query::of_kinds(
+pub const MEMORY: Query = Query::with_kinds(
     "memory",
     "Memory by device: peaks, their owners, steps, unreleased memory",
     &KINDS,
@@ -127,7 +127,7 @@ fn by_owner_and_step(rows: &mut RowsOfKinds, trace: &Trace, memory: &Memory) {
             rows.push(MemoryKind::AtPeak.as_str(), at_peak(device, trace, &one));
         }
     }
-    let of_devices = memory.of_devices();
+    let of_devices = memory.by_device();
     for (row, _) in step_ranges(&trace.table) {
         for (device, records) in memory.devices.iter().zip(&of_devices) {
             rows.push(MemoryKind::Step.as_str(), step(trace, row, device, records));
@@ -238,7 +238,7 @@ columns! {
 
 columns! {
     const FAILURES: fn failure(trace: &Trace, row: Row) [
-        DEVICE => MemoryDevice::of(&trace.table, row).name(),
+        DEVICE => MemoryDevice::from_event(&trace.table, row).name(),
         COUNT => 1_usize,
         ALLOCATED => trace.table.bytes(row, Key::Bytes).max(0),
         AT => trace.table.ts(row).saturating_sub(trace.start_ns),

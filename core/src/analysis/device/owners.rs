@@ -28,7 +28,7 @@ impl<'a> Owners<'a> {
     pub(crate) fn new(trace: &'a Trace) -> Self {
         let table = &trace.table;
         let mut operators = vec![NameId::EMPTY; table.len()];
-        let tree = EventTree::of_program(trace);
+        let tree = EventTree::from_program(trace);
         for node in tree.nodes().filter(|&node| is_record(table, tree.row(node))) {
             let is_operator =
                 |row: &Row| matches!(table.category(*row), Category::CpuOp | Category::UserAnnotation);
@@ -39,7 +39,7 @@ impl<'a> Owners<'a> {
     }
 
     /// The owners in a trace without operators, such as a snapshot: functions of stacks.
-    pub(crate) fn of_stacks(trace: &'a Trace) -> Self {
+    pub(crate) fn from_stacks(trace: &'a Trace) -> Self {
         Owners { trace, operators: Vec::new() }
     }
 

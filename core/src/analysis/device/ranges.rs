@@ -16,7 +16,7 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
-    pub(crate) fn of(names: &Names) -> Ranges {
+    pub(crate) fn new(names: &Names) -> Ranges {
         Ranges {
             steps: names.that(|name| name.starts_with("ProfilerStep#")),
             loading: names.that(is_data_loading),
@@ -78,7 +78,7 @@ impl StepFinder {
     }
 
     /// The steps of the processes that launch these activities of a device; all if it is not known which do.
-    pub(crate) fn of_device(&self, trace: &Trace, activities: &[Row]) -> Vec<Row> {
+    pub(crate) fn on_device(&self, trace: &Trace, activities: &[Row]) -> Vec<Row> {
         let all = || self.steps.iter().map(|step| step.0);
         if self.processes.len() < 2 {
             return all().collect();

@@ -46,8 +46,8 @@ pub(crate) fn device_segments(trace: &Trace) -> Vec<DeviceSegments> {
         let name = table.name_id(row);
         let argument = |key: &str| table.field_named(row, Place::Args, key);
         if name == segment {
-            let device = MemoryDevice::of(table, row);
-            let at = index.of(device.key(), sums.len() as u32) as usize;
+            let device = MemoryDevice::from_event(table, row);
+            let at = index.get_or_insert(device.key(), sums.len() as u32) as usize;
             if at == sums.len() {
                 sums.push(DeviceSegments { device: device.name(), ..DeviceSegments::default() });
             }

@@ -17,18 +17,18 @@ pub(crate) struct StepProcesses {
 impl Analysis<'_> {
     /// Returns the processes with steps, if there are several. PyTorch's records do not distinguish processes.
     pub(crate) fn step_processes(&self) -> Option<&StepProcesses> {
-        self.once(|| StepProcesses::of(self)).as_ref()
+        self.once(|| StepProcesses::find(self)).as_ref()
     }
 }
 
 impl StepProcesses {
-    fn of(analysis: &Analysis<'_>) -> Option<StepProcesses> {
+    fn find(analysis: &Analysis<'_>) -> Option<StepProcesses> {
         let (table, finder) = (&analysis.trace.table, analysis.step_finder());
         if finder.processes.len() < 2 || table.metadata.source != Source::Chrome {
             return None;
         }
         let of_device = |(name, rows): (String, Vec<Row>)| {
-            let steps = finder.of_device(analysis.trace, &rows).into_iter();
+            let steps = finder.on_device(analysis.trace, &rows).into_iter();
             (name, steps.map(|step| table.track(step).pid).collect())
         };
         let devices = activities(table).into_iter().map(of_device).collect();

@@ -117,7 +117,7 @@ fn layers<'a>(
     is_own: impl Fn(Row) -> bool,
 ) -> [Cow<'a, Intervals>; 7] {
     let devices: Vec<&DeviceTime> = devices.collect();
-    let ranges = Ranges::of(&table.names);
+    let ranges = Ranges::new(&table.names);
     let mut host: [Collector; 3] = Default::default();
     for row in table.rows().filter(|&row| table.is_span(row) && is_own(row)) {
         let layer = match table.category(row) {

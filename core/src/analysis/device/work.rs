@@ -223,7 +223,7 @@ fn sums(table: &Table, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
             (Some(_), false) => events.cpu_time_total_ns(table, event),
         };
         let by_name = if counted.is_some() { &mut sums.counted } else { &mut sums.others };
-        by_name.of(table.name_id(events.row(event))).add(Sum {
+        by_name.entry(table.name_id(events.row(event))).add(Sum {
             count: 1,
             time_ns,
             ..counted.unwrap_or_default()

@@ -13,7 +13,7 @@ use crate::trace::Trace;
 use alloc::vec::Vec;
 
 /// The query `check`.
-pub const CHECK: Query = Query::of_kinds(
+pub const CHECK: Query = Query::with_kinds(
     "check",
     "Data quality: identities and diagnostics; exit code 1 on failure",
     &KINDS,

@@ -161,7 +161,7 @@ fn busy_parts(trace: &Trace, devices: &[DeviceTime]) -> Vec<Identity> {
         let (mut reached, mut sums) = ([i64::MIN; 4], [0; 4]);
         for row in rows {
             let (start, end) = (table.ts(row), table.end(row));
-            for class in classes.of(row) as usize..4 {
+            for class in classes.class(row) as usize..4 {
                 sums[class] += (end - start.max(reached[class])).max(0);
                 reached[class] = reached[class].max(end);
             }
@@ -200,7 +200,7 @@ fn recounted(trace: &Trace, devices: &[DeviceTime]) -> [Identity; 4] {
         if let Some(link) = next.next_if(|link| link.0 == row) {
             agreeing += i64::from(own.is_some() && own == id(link.1));
         } else if let Some(own) = own {
-            let at = index.of((own, 0), orphans.len() as u32) as usize;
+            let at = index.get_or_insert((own, 0), orphans.len() as u32) as usize;
             orphans.resize(orphans.len().max(at + 1), 0);
             orphans[at] += 1;
         }
@@ -234,7 +234,7 @@ fn recounted(trace: &Trace, devices: &[DeviceTime]) -> [Identity; 4] {
 fn step_parts(analysis: &Analysis<'_>, steps: &[Step]) -> [Identity; 2] {
     let (trace, table) = (analysis.trace, &analysis.trace.table);
     let is_device = |row: Row| table.category(row).is_device_work();
-    let ranges = Ranges::of(&table.names);
+    let ranges = Ranges::new(&table.names);
     let mut rows: Vec<Row> = Vec::new();
     let pid = |row: Row| table.track(row).pid;
     // The last span kept: spans of its process within it add nothing.

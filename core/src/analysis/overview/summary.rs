@@ -233,7 +233,7 @@ impl Analysis<'_> {
 }
 
 fn summary(analysis: &Analysis<'_>) -> Summary {
-    let (trace, join) = (analysis.trace, analysis.join.of_events(analysis.trace.table.len()));
+    let (trace, join) = (analysis.trace, analysis.join.for_events(analysis.trace.table.len()));
     let (mut device, mut host) = (None, None);
     join.run(&mut [&mut || device = Some(device_part(analysis)), &mut || host = Some(host_part(trace))]);
     let (events, operators) = host.unwrap_or_else(|| host_part(trace));
@@ -249,7 +249,7 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
             }
         },
         &mut || patterns = anti_patterns(trace, has_device, wall_ns),
-        &mut || replay = Some(Replay::of(trace, &host)),
+        &mut || replay = Some(Replay::with_host(trace, &host)),
         &mut || rules = found(analysis, wall_ns),
         &mut || verdicts = fitness::fitness(trace, analysis.steps()),
     ]);

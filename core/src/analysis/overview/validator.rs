@@ -242,7 +242,7 @@ impl Validator<'_> {
         }
         let mut kernels: Keyed<Vec<Row>> = Keyed::default();
         for row in self.spans(Category::Kernel) {
-            kernels.of(place(self, row)).push(row);
+            kernels.entry(place(self, row)).push(row);
         }
         for row in waits {
             let ts = table.ts(row);
@@ -275,7 +275,7 @@ impl Validator<'_> {
         for row in table.rows().filter(|&row| is_backward(row)) {
             let number = self.id(row, "Sequence number").filter(|&number| number != 0);
             if let Some(number) = number.or_else(|| self.id(row, "seq_num")) {
-                let shared = names.of((number, 0));
+                let shared = names.entry((number, 0));
                 if !shared.contains(&table.name_id(row)) {
                     shared.push(table.name_id(row));
                 }

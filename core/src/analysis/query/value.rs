@@ -133,7 +133,7 @@ fn groups<'a>(parts: impl Iterator<Item = Option<&'a str>>) -> Option<OptionValu
 }
 
 /// Returns a name of PyTorch's with `device` in place of the name of a device.
-pub(crate) fn of_any_device(name: &str) -> String {
+pub(crate) fn without_backend(name: &str) -> String {
     name.replace("privateuse1", "device").replace("cuda", "device").replace("xpu", "device")
 }
 
@@ -175,7 +175,7 @@ impl ValueKind {
             ValueKind::Text | ValueKind::File => OptionValue::Text(text.to_owned()),
             ValueKind::Word(words) => OptionValue::Word(words.position_of_option(text)?),
             ValueKind::Attribute(words) => {
-                let position = words.position(text).or_else(|| words.position(&of_any_device(text)));
+                let position = words.position(text).or_else(|| words.position(&without_backend(text)));
                 OptionValue::Word(position?)
             }
             ValueKind::Width if text.eq_ignore_ascii_case("none") => OptionValue::Width(None),

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 impl Graph {
     /// Builds the graph of a trace.
-    pub(crate) fn of(trace: &Trace, host: &Host<'_>) -> Graph {
+    pub(crate) fn from_trace(trace: &Trace, host: &Host<'_>) -> Graph {
         let Threads { mut nodes, places: threads, tracks, of_call } = threads(trace, host);
         let streams = streams(trace, &mut nodes);
         let first = streams.all.first().map_or(nodes.len(), |stream| stream.nodes.start);
@@ -22,7 +22,7 @@ impl Graph {
         let (mut edges, mut own) = (Edges::with_capacity(trace.links.launch_of.len() * 2), Vec::new());
         let builder =
             Builder { trace, nodes: &nodes, threads: &threads, main, streams: &streams, first, launches };
-        let typical = Typical::of(&builder);
+        let typical = Typical::new(&builder);
         builder.streams(&typical, &mut edges);
         builder.waits(&mut edges, &mut own);
         builder.queues(&typical, &mut edges, &mut own);

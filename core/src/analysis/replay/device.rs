@@ -50,7 +50,7 @@ pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
                 (latest, last) = (time.1, [None; 2]);
                 streams.all.push(Stream { track, device, nodes: at..at + 1 });
             }
-            let class = classes.of(row);
+            let class = classes.class(row);
             let communicates = usize::from(class == Class::Communication);
             streams.other_kind.push(last[1 - communicates]);
             last[communicates] = Some(NodeId::new(at));

@@ -37,7 +37,7 @@ pub(super) fn threads(trace: &Trace, host: &Host<'_>) -> Threads {
         tracks: Vec::new(),
         of_call: vec![None; trace.table.len()],
     };
-    let ranges = Ranges::of(&trace.table.names);
+    let ranges = Ranges::new(&trace.table.names);
     for track in tracks(trace, host) {
         let start = threads.nodes.len();
         add(trace, (host, &ranges), track, &mut threads);

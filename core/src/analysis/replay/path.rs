@@ -74,7 +74,7 @@ words! {
 }
 
 impl PathPart {
-    fn of_class(class: Class) -> PathPart {
+    fn from_class(class: Class) -> PathPart {
         match class {
             Class::Compute => PathPart::Compute,
             Class::Communication => PathPart::Communication,
@@ -83,7 +83,7 @@ impl PathPart {
         }
     }
 
-    fn of_cause(cause: Cause) -> PathPart {
+    fn from_cause(cause: Cause) -> PathPart {
         match cause {
             Cause::DataLoading => PathPart::DataLoading,
             Cause::HostToDeviceCopy => PathPart::HostToDeviceCopy,
@@ -103,7 +103,7 @@ impl PathPart {
         }
     }
 
-    fn of_delay(why: Why) -> PathPart {
+    fn from_delay(why: Why) -> PathPart {
         match why {
             Why::Program => PathPart::Unknown,
             Why::Launch => PathPart::LaunchDelay,
@@ -134,7 +134,7 @@ pub struct Segment {
 /// with the last point in the window: of the complete trace, or else of the main thread.
 pub fn critical_path(trace: &Trace, window: Option<Interval>) -> Vec<Segment> {
     let host = Host::new(trace);
-    let graph = &Graph::of(trace, &host);
+    let graph = &Graph::from_trace(trace, &host);
     let all = graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]);
     let window = window.or_else(|| all.clone().min().zip(all.max()));
     let Some(window) = window.filter(|window| window.0 < window.1) else { return Vec::new() };
@@ -167,7 +167,7 @@ fn segments(trace: &Trace, host: &Host<'_>, pieces: impl Iterator<Item = Piece>)
             Piece::Code(track, period) => doing.parts(track, period, &mut |time, reason| {
                 let part = match reason.behind {
                     Some(row) if is_collective(row) => PathPart::Communication,
-                    _ => PathPart::of_cause(reason.cause),
+                    _ => PathPart::from_cause(reason.cause),
                 };
                 add(Segment { time, part, row: reason.behind, track: Some(track) });
             }),
@@ -223,10 +223,12 @@ impl Walk<'_> {
         match node.kind {
             Kind::Device(class) => {
                 let track = node.row.map(|row| self.trace.table.track_id(row));
-                self.until(node.time.0, PathPart::of_class(class), node.row, track);
+                self.until(node.time.0, PathPart::from_class(class), node.row, track);
             }
             Kind::Data => self.until(node.time.0, PathPart::DataLoading, node.row, self.track(id)),
-            Kind::Call(cause) => self.until(node.time.0, PathPart::of_cause(cause), node.row, self.track(id)),
+            Kind::Call(cause) => {
+                self.until(node.time.0, PathPart::from_cause(cause), node.row, self.track(id))
+            }
             Kind::Host | Kind::Idle => self.code(id),
         }
         start
@@ -240,8 +242,11 @@ impl Walk<'_> {
             // The call is on the path until the work begins, and then the code before the call.
             let (call, from) = (self.graph.node(edge.from.node()), edge.from.node());
             self.until(call.time.1, PathPart::LaunchDelay, self.graph.node(id).row, None);
-            let part =
-                if let Kind::Call(cause) = call.kind { PathPart::of_cause(cause) } else { PathPart::Launch };
+            let part = if let Kind::Call(cause) = call.kind {
+                PathPart::from_cause(cause)
+            } else {
+                PathPart::Launch
+            };
             self.until(call.time.0, part, call.row, self.track(from));
         } else {
             self.delay(id, &edge);
@@ -263,7 +268,7 @@ impl Walk<'_> {
     /// Adds the time between a point and what it depended on.
     fn delay(&mut self, id: NodeId, edge: &Edge) {
         let row = self.graph.node(id).row.or(self.graph.node(edge.from.node()).row);
-        self.until(self.graph.recorded(edge.from), PathPart::of_delay(edge.why), row, None);
+        self.until(self.graph.recorded(edge.from), PathPart::from_delay(edge.why), row, None);
     }
 
     /// Adds the code of a thread, by what it did.

@@ -19,7 +19,7 @@ impl Builder<'_> {
             for call in thread.clone().filter(|&at| matches!(self.nodes[at].kind, Kind::Call(_))) {
                 let node = &self.nodes[call];
                 let mut ended = None;
-                waits.of_call(node, &mut |awaited| {
+                waits.for_each(node, &mut |awaited| {
                     ended = ended.max(Some(self.node(awaited).time.1));
                     found.push((NodeId::new(call), awaited));
                     // If communication overlaps, the last of each kind is awaited.

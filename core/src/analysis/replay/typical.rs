@@ -32,7 +32,7 @@ pub(super) struct Typical {
 }
 
 impl Typical {
-    pub(super) fn of(builder: &Builder<'_>) -> Typical {
+    pub(super) fn new(builder: &Builder<'_>) -> Typical {
         let mut launch: [Delays; Class::ALL.len()] = Default::default();
         let mut gaps = Delays::default();
         for stream in &builder.streams.all {

@@ -65,7 +65,7 @@ impl<'a> Waits<'a> {
     }
 
     /// Calls `each` with the activities that a call waits for.
-    pub(super) fn of_call(&self, call: &Node, each: &mut dyn FnMut(NodeId)) {
+    pub(super) fn for_each(&self, call: &Node, each: &mut dyn FnMut(NodeId)) {
         let Some(row) = call.row else { return };
         let table = &self.trace.table;
         if let Some(copy) = self.copies.get((i64::from(row), 0)) {

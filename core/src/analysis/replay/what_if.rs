@@ -44,12 +44,12 @@ pub const LARGEST_ERROR: f64 = 0.1;
 impl<'a> Replay<'a> {
     /// Prepares the replays of a trace.
     pub fn new(trace: &'a Trace) -> Replay<'a> {
-        Replay::of(trace, &Host::new(trace))
+        Replay::with_host(trace, &Host::new(trace))
     }
 
     /// The same for a host that is known.
-    pub(crate) fn of(trace: &'a Trace, host: &Host<'_>) -> Replay<'a> {
-        let graph = Graph::of(trace, host);
+    pub(crate) fn with_host(trace: &'a Trace, host: &Host<'_>) -> Replay<'a> {
+        let graph = Graph::from_trace(trace, host);
         let code = code(&graph, host);
         let recorded_ns = wall(graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]));
         let mut replay = Replay { trace, graph, code, recorded_ns, replayed_ns: 0 };

@@ -118,12 +118,12 @@ pub(crate) fn task_rows(trace: &Trace, by: TasksBy) -> Rows {
     };
     if by != TasksBy::Wait {
         for at in 0..tasks.all.len() {
-            groups.of(key(at, 0)).add(&tasks, at);
+            groups.entry(key(at, 0)).add(&tasks, at);
         }
     }
     for wait in waits(&tasks) {
         let on = wait.on.map_or(-1, name);
-        groups.of(key(wait.task, on)).add_wait(
+        groups.entry(key(wait.task, on)).add_wait(
             (on, wait.time.1 - wait.time.0),
             by,
             tasks.all[wait.task].begin,

@@ -39,7 +39,7 @@ pub(crate) fn waits(tasks: &Tasks<'_>) -> Vec<Wait> {
             }
             let polled = innermost(tasks, &inner, pair[0], time.1);
             let on = polled.or_else(|| {
-                let next = of(&inner, pair[1]).first().map(|poll| poll.0);
+                let next = polls_inside(&inner, pair[1]).first().map(|poll| poll.0);
                 next.filter(|&at| tasks.all[at].life.0 < time.0)
             });
             waits.push(Wait { task, time, on: on.or_else(|| ended_in(tasks, &spawned[task], time)) });
@@ -48,7 +48,7 @@ pub(crate) fn waits(tasks: &Tasks<'_>) -> Vec<Wait> {
     waits
 }
 
-fn of(inner: &Keyed<Vec<Inner>>, poll: Position) -> &[Inner] {
+fn polls_inside(inner: &Keyed<Vec<Inner>>, poll: Position) -> &[Inner] {
     inner.get((i64::from(poll), 0)).map_or(&[], |polls| polls)
 }
 
@@ -67,14 +67,14 @@ fn inner_polls(tasks: &Tasks<'_>) -> Keyed<Vec<Inner>> {
             let outer =
                 around.find(|&at| owner.get((i64::from(at), 0)).is_some_and(|of| of as usize != task));
             if let Some(outer) = outer {
-                inner.of((i64::from(outer), 0)).push((task, poll));
+                inner.entry((i64::from(outer), 0)).push((task, poll));
             }
         }
     }
     let mut sorted = Keyed::default();
     for (key, mut polls) in inner.into_entries() {
         sort_by_key(&mut polls, |poll| (tasks.time(poll.1).0, i64::from(poll.1)));
-        *sorted.of(key) = polls;
+        *sorted.entry(key) = polls;
     }
     sorted
 }
@@ -83,7 +83,7 @@ fn inner_polls(tasks: &Tasks<'_>) -> Keyed<Vec<Inner>> {
 fn innermost(tasks: &Tasks<'_>, inner: &Keyed<Vec<Inner>>, poll: Position, until: i64) -> Option<usize> {
     let (mut found, mut poll) = (None, poll);
     loop {
-        let waiting = of(inner, poll).iter().filter(|(task, _)| tasks.all[*task].life.1 >= until);
+        let waiting = polls_inside(inner, poll).iter().filter(|(task, _)| tasks.all[*task].life.1 >= until);
         let Some(&(task, at)) = waiting.min_by_key(|(task, _)| tasks.all[*task].life.1) else { return found };
         (found, poll) = (Some(task), at);
     }

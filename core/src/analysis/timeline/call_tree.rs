@@ -76,7 +76,7 @@ pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<Node> {
         }
         let name = table.name_id(row);
         let key = (above.map_or(-1, |above| above as i64), i64::from(name.0));
-        let node = index.of(key, nodes.len() as u32) as usize;
+        let node = index.get_or_insert(key, nodes.len() as u32) as usize;
         if node == nodes.len() {
             let depth = above.map_or(0, |above| nodes[above].depth + 1);
             nodes.push(Node::new(name, above, depth));
@@ -121,7 +121,7 @@ pub fn bottom_up(nodes: &[Node], depth: usize) -> Vec<Node> {
             if level >= PATHS && inverted.len() >= most {
                 break;
             }
-            let at = index.of(key, inverted.len() as u32) as usize;
+            let at = index.get_or_insert(key, inverted.len() as u32) as usize;
             if at == inverted.len() {
                 inverted.push(Node::new(caller.name, below, level));
             }

@@ -12,7 +12,7 @@ use crate::analysis::query::Query;
 use crate::analysis::query::options::ListOptions;
 use crate::base::index::{Index, Keyed};
 use crate::base::names::Names;
-use crate::base::order::{of_float, sort_by_key};
+use crate::base::order::{float_key, sort_by_key};
 use crate::base::rows::{Column, Rows, columns};
 use crate::base::words::words;
 use crate::trace::Trace;
@@ -57,13 +57,13 @@ pub struct Counter {
 
 /// Returns every counter, those of the file first.
 pub fn counters(trace: &Trace) -> Vec<Counter> {
-    let mut all = of_file(trace);
+    let mut all = recorded_in_order(trace);
     all.append(&mut computed(trace));
     all
 }
 
 /// Returns the counters of the file.
-pub(crate) fn of_file(trace: &Trace) -> Vec<Counter> {
+pub(crate) fn recorded_in_order(trace: &Trace) -> Vec<Counter> {
     in_order(trace, recorded(trace))
 }
 
@@ -95,10 +95,11 @@ fn recorded(trace: &Trace) -> Vec<Counter> {
     let mut index = Index::default();
     for row in table.rows().filter(|&row| table.ph(row) == b'C' && table.ts(row) != crate::base::time::NONE) {
         let track = table.track(row);
-        let one = series.of((i64::from(table.name_id(row).0), i64::from(track.pid.0)), row.index() as u32);
+        let one = series
+            .get_or_insert((i64::from(table.name_id(row).0), i64::from(track.pid.0)), row.index() as u32);
         for (field, value) in table.all_fields(row).filter(|(f, _)| f.place == Place::Args) {
             let Some(number) = value.as_f64().filter(|n| n.is_finite()) else { continue };
-            let at = index.of((i64::from(one), i64::from(field.key.0)), all.len() as u32) as usize;
+            let at = index.get_or_insert((i64::from(one), i64::from(field.key.0)), all.len() as u32) as usize;
             if at == all.len() {
                 let (name, key) = (table.name(row), table.names.get(field.key));
                 let name =
@@ -155,7 +156,7 @@ fn devices(trace: &Trace, all: &mut Vec<Counter>) {
     let (mut names, mut queues_of) = (Names::default(), Keyed::<Vec<usize>>::default());
     for (at, stream) in queues.iter().enumerate().filter_map(|(at, group)| Some((at, group.stream?))) {
         let device = names.intern(&device_name(table, table.tracks.get(stream).pid));
-        queues_of.of((i64::from(device.0), 0)).push(at);
+        queues_of.entry((i64::from(device.0), 0)).push(at);
     }
     for (device, rows) in activities(table) {
         let busy = Intervals::union_of(rows.iter().map(|&row| (table.ts(row), table.end(row))).collect());
@@ -253,8 +254,8 @@ columns! {
         Column::word("unit", "Unit", &Unit::VOCABULARY, "bytes, count, share (a fraction of 1) or bytes_per_second.") =>
             counter.unit.as_str(),
         Column::int("points", "Points", "The number of values.") => counter.points.len(),
-        Column::float("min", "Min", "The minimum.") => values().min_by_key(|&v| of_float(v)).unwrap_or(0.0),
-        Column::float("max", "Max", "The maximum.") => values().max_by_key(|&v| of_float(v)).unwrap_or(0.0),
+        Column::float("min", "Min", "The minimum.") => values().min_by_key(|&v| float_key(v)).unwrap_or(0.0),
+        Column::float("max", "Max", "The maximum.") => values().max_by_key(|&v| float_key(v)).unwrap_or(0.0),
         Column::float("last", "Last", "The last value.") => counter.points.last().map_or(0.0, |p| p.1),
     ]
 }

@@ -150,7 +150,7 @@ impl<'a> Modules<'a> {
     fn module(&mut self, name: &str, parent: Option<ModuleId>) -> ModuleId {
         let name = self.names.intern(name);
         let next = self.modules.len() as u32;
-        let at = self.index.of((parent.map_or(-1, i64::from), i64::from(name.0)), next);
+        let at = self.index.get_or_insert((parent.map_or(-1, i64::from), i64::from(name.0)), next);
         if at == next {
             let (count, total_ns, inside_ns) = (0, 0, 0);
             let (device_ns, own_device_ns, backward_ns) = (0, 0, 0);

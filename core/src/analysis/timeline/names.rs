@@ -98,7 +98,7 @@ fn groups(trace: &Trace, time: Option<Interval>, tracks: &[i64]) -> Vec<Group> {
                 continue;
             }
             let (name, category) = (table.name_id(row), table.category(row));
-            let group = index.of((i64::from(name.0), category as i64), groups.len() as u32);
+            let group = index.get_or_insert((i64::from(name.0), category as i64), groups.len() as u32);
             if group as usize == groups.len() {
                 let (min_ns, max_ns) = (i64::MAX, 0);
                 groups.push(Group { name, category, count: 0, total_ns: 0, self_ns: 0, min_ns, max_ns });

@@ -166,7 +166,7 @@ pub(crate) fn sample_rows(trace: &Trace, by: SamplesBy, filter: &SampleFilter) -
         threads(&mut rows, trace, &samples);
         return rows;
     }
-    let merged = Merged::of(trace, &samples);
+    let merged = Merged::new(trace, &samples);
     if by == SamplesBy::Tree {
         merged.tree(&mut rows);
     } else {
@@ -200,7 +200,7 @@ fn counted(trace: &Trace, filter: &SampleFilter) -> Vec<Counted> {
 }
 
 impl Merged {
-    fn of(trace: &Trace, samples: &[Counted]) -> Merged {
+    fn new(trace: &Trace, samples: &[Counted]) -> Merged {
         let mut merged = Merged { count: samples.len(), ..Merged::default() };
         let mut of_frames = alloc::vec![NONE; trace.samples.frames()];
         for sample in samples {
@@ -227,7 +227,9 @@ impl Merged {
     fn child(&mut self, parent: Option<u32>, name: &str) -> u32 {
         let name = self.names.intern(name);
         let next = self.nodes.len() as u32;
-        let at = self.known.of((parent.map_or(0, |at: u32| i64::from(at) + 1), i64::from(name.0)), next);
+        let at = self
+            .known
+            .get_or_insert((parent.map_or(0, |at: u32| i64::from(at) + 1), i64::from(name.0)), next);
         if at == next {
             self.nodes.push(Node { name, parent, own: 0, samples: 0 });
         }
@@ -285,7 +287,7 @@ impl Merged {
         });
         let mut sums: Keyed<[usize; 2]> = Keyed::default();
         for (node, is_recursive) in self.nodes.iter().zip(is_recursive) {
-            let sum = sums.of((i64::from(node.name.0), 0));
+            let sum = sums.entry((i64::from(node.name.0), 0));
             sum[0] += if is_recursive { 0 } else { node.samples };
             sum[1] += node.own;
         }
@@ -338,7 +340,7 @@ pub(crate) struct Folded {
 
 impl Folded {
     pub(crate) fn new(trace: &Trace) -> Folded {
-        Folded { merged: Merged::of(trace, &counted(trace, &SampleFilter::default())), next: 0 }
+        Folded { merged: Merged::new(trace, &counted(trace, &SampleFilter::default())), next: 0 }
     }
 
     /// Appends lines until the text has `most` bytes. Returns whether there are more.
@@ -369,7 +371,7 @@ fn threads(rows: &mut Rows, trace: &Trace, samples: &[Counted]) {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut sums: Keyed<[usize; 2]> = Keyed::default();
     for &Counted { ts, track, .. } in samples {
-        let sum = sums.of((i64::from(track.0), 0));
+        let sum = sums.entry((i64::from(track.0), 0));
         sum[0] += 1;
         sum[1] += usize::from(ts != time::NONE && tree.open_at(table, track, ts).is_none());
     }

@@ -173,7 +173,7 @@ impl<'a> GroupKeys<'a> {
             | i64::from(events.is_legacy(event)) << 9
             | events.node_id(table, event).map_or(0, |node| node.wrapping_add(1)) << 10;
         let kinds = self.kinds.len() as u32;
-        let kind = self.kinds.of((i64::from(events.name_id(event).0), flags), kinds);
+        let kind = self.kinds.get_or_insert((i64::from(events.name_id(event).0), flags), kinds);
         let shape = if by.shape { events.shape(event).0 } else { 0 };
         let stack = events.stack(event);
         let scripted = scripted(by, table, events.row(event), events.stacks.get(stack));
@@ -184,8 +184,8 @@ impl<'a> GroupKeys<'a> {
         let overload = if by.overload { events.overload_id(event) } else { 0 };
         let inputs = self.inputs.len() as u32;
         let input = (i64::from(shape), i64::from(frames) << 32 | i64::from(overload));
-        let input = self.inputs.of(input, inputs);
-        self.groups.of((i64::from(kind), i64::from(input)), next)
+        let input = self.inputs.get_or_insert(input, inputs);
+        self.groups.get_or_insert((i64::from(kind), i64::from(input)), next)
     }
 }
 
@@ -333,7 +333,7 @@ pub fn total_average(events: &FunctionEvents, table: &Table) -> Average {
 pub fn each_event(events: &FunctionEvents, table: &Table) -> Vec<Average> {
     let clock = TorchClock::new(events, table);
     let device_totals = events.device_totals_ns();
-    let ids = event_ids::of_events(table, events);
+    let ids = event_ids::assign(table, events);
     collect(events.len(), |event| {
         let mut row = Average::start(events, table, event, GroupBy::ALL);
         row.event = Some(ids[event.index()]);

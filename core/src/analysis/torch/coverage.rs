@@ -150,7 +150,7 @@ pub(crate) fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
             // A region within another one is part of the same call.
             if inside.is_none() {
                 thread.region = Some((name, end));
-                *out.graphs.of(name) += ProfileMetrics { graphs: 1, fusions: -1, ..metrics };
+                *out.graphs.entry(name) += ProfileMetrics { graphs: 1, fusions: -1, ..metrics };
             }
         } else if table.category(row) == Category::CpuOp
             && !is_own(table.name(row))
@@ -160,9 +160,9 @@ pub(crate) fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
             let one = ProfileMetrics { operators: 1, fusions: 1, ..ProfileMetrics::default() };
             if let Some((region, _)) = inside {
                 // Its time is part of the region's.
-                *out.graphs.of(region) += one;
+                *out.graphs.entry(region) += one;
             } else {
-                let missed = out.missed.of(name);
+                let missed = out.missed.entry(name);
                 missed.first.get_or_insert(event);
                 missed.metrics += ProfileMetrics { operators: 1, ..metrics };
             }

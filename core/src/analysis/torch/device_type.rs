@@ -23,12 +23,12 @@ macro_rules! device_types {
             }
 
             /// Returns the type with this name.
-            pub fn of(name: &str) -> Option<DeviceType> {
+            pub fn from_name(name: &str) -> Option<DeviceType> {
                 match name { $($name => Some(DeviceType::$variant),)* _ => None }
             }
 
             /// Returns the type with this number in PyTorch.
-            pub fn of_number(number: i64) -> Option<DeviceType> {
+            pub fn from_number(number: i64) -> Option<DeviceType> {
                 match number { $($number => Some(DeviceType::$variant),)* _ => None }
             }
         }
@@ -66,10 +66,10 @@ impl DeviceType {
     }
 
     /// Returns the device type of a memory event: the host if the event has none, `None` if it is unknown.
-    pub(crate) fn of_event(table: &Table, row: Row) -> Option<DeviceType> {
+    pub(crate) fn from_event(table: &Table, row: Row) -> Option<DeviceType> {
         match table.field(row, Key::DeviceType) {
-            Some(Value::Text(name)) => DeviceType::of(name),
-            Some(number) => number.as_i64().and_then(DeviceType::of_number),
+            Some(Value::Text(name)) => DeviceType::from_name(name),
+            Some(number) => number.as_i64().and_then(DeviceType::from_number),
             None => Some(DeviceType::Cpu),
         }
     }

@@ -27,7 +27,7 @@ pub struct EventIds {
 }
 
 /// Returns the ids of every event.
-pub(super) fn of_events(table: &Table, events: &FunctionEvents) -> Vec<EventIds> {
+pub(super) fn assign(table: &Table, events: &FunctionEvents) -> Vec<EventIds> {
     let numbers = numbers(table, events);
     collect(events.len(), |event| {
         let is_memory = events.kind(event) == Kind::Memory;

@@ -134,9 +134,9 @@ pub fn event_rows(trace: &Trace, events: &FunctionEvents) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     let children = events.children();
     let details = Details::new(trace, events);
-    let ids = event_ids::of_events(&trace.table, events);
+    let ids = event_ids::assign(&trace.table, events);
     for event in events.events() {
-        rows.push(row(&details, ids[event.index()], children.of(event), event));
+        rows.push(row(&details, ids[event.index()], children.get(event), event));
     }
     rows
 }

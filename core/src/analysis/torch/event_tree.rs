@@ -80,7 +80,7 @@ impl EventTree {
         let table = &trace.table;
         let is_node = |&row: &Row| is_of_program(table, row) || is_of_kineto(table, row);
         let rows = sorted(table, is_node);
-        let main = MainThreads::of(table);
+        let main = MainThreads::new(table);
         let main = |row: Row| main.at(table, row).filter(|_| is_of_main_thread(table.category(row)));
         let track = |row: Row| main(row).unwrap_or(table.track_id(row));
         let mut causes = Causes::new(trace);
@@ -90,19 +90,19 @@ impl EventTree {
             place
         });
         let (rows, parents) = without_device_roots(table, &rows, &parents);
-        EventTree::of(trace, rows, parents)
+        EventTree::from_parents(trace, rows, parents)
     }
 
     /// Builds the tree of what a program did, without the calls of the runtime and what they caused.
-    pub(crate) fn of_program(trace: &Trace) -> EventTree {
+    pub(crate) fn from_program(trace: &Trace) -> EventTree {
         let table = &trace.table;
         let rows = sorted(table, |&row| is_of_program(table, row));
         let parents = replay(trace, &rows, |row| table.track_id(row), |_| Place::Nested);
-        EventTree::of(trace, rows, parents)
+        EventTree::from_parents(trace, rows, parents)
     }
 
-    fn of(trace: &Trace, rows: Vec<Row>, parents: Vec<Option<Node>>) -> EventTree {
-        let (children, overloads) = (Children::new(&parents), Overloads::of(&trace.table));
+    fn from_parents(trace: &Trace, rows: Vec<Row>, parents: Vec<Option<Node>>) -> EventTree {
+        let (children, overloads) = (Children::new(&parents), Overloads::new(&trace.table));
         let has_wide_annotations = trace.has_wide_annotations;
         let open_ranges = OpenRanges::find(&trace.table, &rows, |at| parents[at].map(Node::index));
         EventTree { rows, parents, overloads, has_wide_annotations, open_ranges, children }
@@ -228,7 +228,7 @@ fn is_of_device(table: &Table, row: Row) -> bool {
     if category != Category::CpuInstant {
         return category.is_on_device();
     }
-    DeviceType::of_event(table, row).is_some_and(|device| !device.is_host())
+    DeviceType::from_event(table, row).is_some_and(|device| !device.is_host())
 }
 
 /// Where a node is in the tree.
@@ -270,7 +270,7 @@ impl Causes<'_> {
         };
         let Some(id) = id(table, row, key) else { return };
         let key = (id, if table.category(row) == Category::CpuOp { process(row) } else { 0 });
-        let known = ids.of(key, node.index() as u32) as usize;
+        let known = ids.get_or_insert(key, node.index() as u32) as usize;
         // A call of the driver inside of one of the runtime has its id.
         if known != node.index() && table.end(rows[known]) <= table.ts(row) {
             ids.set(key, node.index() as u32);

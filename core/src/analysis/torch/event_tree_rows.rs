@@ -49,7 +49,7 @@ columns! {
     pub const COLUMNS: fn row(trace: &Trace, tree: &EventTree, node: Node) {
         let table = &trace.table;
         let (start, end) = tree.time(table, node);
-        let children = tree.children.of(node).iter();
+        let children = tree.children.get(node).iter();
     } [
         Column::int("idx", "#", "The position of the node.") => node.index(),
         Column::text("name", "Name", "The name of the node, without the overload name.") =>

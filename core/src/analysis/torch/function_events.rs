@@ -287,7 +287,7 @@ impl FunctionEvents {
         let mut times = alloc::vec![(0.0, 0.0); self.len()];
         // Children come after their parents, so in reverse order each total is complete before its parent uses it.
         for event in self.events().rev().filter(|&event| self.uses_device(event)) {
-            let below: f64 = children.of(event).iter().fold(0.0, |sum, child| sum + times[child.index()].0);
+            let below: f64 = children.get(event).iter().fold(0.0, |sum, child| sum + times[child.index()].0);
             let own = self.kernel_us[event.index()];
             let total = match self.kind(event) {
                 Kind::Device => self.torch_duration_us(table, event),
@@ -419,7 +419,7 @@ impl FunctionEvents {
             return DeviceType::Cpu;
         }
         let named = table.field(self.row(event), Key::DeviceType).and_then(|v| v.as_str());
-        named.and_then(DeviceType::of).unwrap_or(match self.use_device {
+        named.and_then(DeviceType::from_name).unwrap_or(match self.use_device {
             Some("xpu") => DeviceType::Xpu,
             Some("mtia") => DeviceType::Mtia,
             Some("hpu") => DeviceType::Hpu,

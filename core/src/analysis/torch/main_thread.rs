@@ -15,7 +15,7 @@ pub(super) struct MainThreads(Vec<Option<TrackId>>);
 
 impl MainThreads {
     /// Finds the main threads of a trace, which has several recordings if it was merged.
-    pub(super) fn of(table: &Table) -> MainThreads {
+    pub(super) fn new(table: &Table) -> MainThreads {
         let on_thread = |&row: &Row| {
             use Category::{CpuOp, Driver, PythonFunction, Runtime, UserAnnotation};
             let category = table.category(row);

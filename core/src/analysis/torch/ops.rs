@@ -165,7 +165,7 @@ fn averages(trace: &Trace, options: &OpsOptions) -> (Vec<Average>, Recorded) {
         RowsOf::Events => each_event(&events, table),
         RowsOf::Total => alloc::vec![total_average(&events, table)],
     };
-    (rows, Recorded::of(&events))
+    (rows, Recorded::new(&events))
 }
 
 /// Returns the operators: PyTorch's key averages, its events, or their sum.

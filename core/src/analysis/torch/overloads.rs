@@ -14,7 +14,7 @@ pub(crate) struct Overloads {
 impl Overloads {
     /// Finds out whether a trace has overload names. It has no flag for them, but without them no `aten::` operator has
     /// a dot.
-    pub(crate) fn of(table: &Table) -> Overloads {
+    pub(crate) fn new(table: &Table) -> Overloads {
         let split = table.names.that(|name| name.starts_with("aten::") && split(name).is_some());
         let is_split = |row| split.has(table.name_id(row)) && table.category(row) == Category::CpuOp;
         let is_trace = table.metadata.source == Source::Chrome;

@@ -25,7 +25,7 @@ impl fmt::Display for Profile<'_> {
             Profile::Unfinished(_) => f.write_str("<unfinished torch.autograd.profile>"),
             Profile::Finished(trace) => {
                 let events = FunctionEvents::new(trace);
-                let recorded = Recorded::of(&events);
+                let recorded = Recorded::new(&events);
                 let rows = each_event(&events, &trace.table);
                 f.write_str(&render(&rows, recorded, &TableOptions::default()))
             }

@@ -3,10 +3,10 @@
 //! It takes any attribute of its rows that Python can compare. Attributes that are `None`, objects or numbers which a
 //! trace does not have, such as `thread`, are left out.
 
-use crate::analysis::query::value::of_any_device;
+use crate::analysis::query::value::without_backend;
 use crate::analysis::torch::averages::Average;
 use crate::analysis::torch::event_ids::EventIds;
-use crate::base::order::{descending, of_float, sort_by_key};
+use crate::base::order::{descending, float_key, sort_by_key};
 use crate::base::words::{Word, words};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -79,8 +79,8 @@ words! {
 
 impl SortBy {
     /// Returns the attribute with PyTorch's name, in which `cuda`, `xpu` or `privateuse1` can replace `device`.
-    pub fn of(name: &str) -> Option<SortBy> {
-        SortBy::from_word(&of_any_device(name))
+    pub fn from_name(name: &str) -> Option<SortBy> {
+        SortBy::from_word(&without_backend(name))
     }
 
     /// Returns whether averages lack the attribute.
@@ -91,7 +91,7 @@ impl SortBy {
     /// Sorts rows, the greatest first. The sort is stable.
     pub(super) fn sort(self, rows: &mut [Average]) {
         if !self.is_text() {
-            return sort_by_key(rows, |row| (descending(of_float(self.value(row))), 0));
+            return sort_by_key(rows, |row| (descending(float_key(self.value(row))), 0));
         }
         let mut texts: Vec<String> = rows.iter().map(|row| self.text(row)).collect();
         texts.sort_unstable();

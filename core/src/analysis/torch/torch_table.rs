@@ -30,7 +30,7 @@ pub struct Recorded {
 
 impl Recorded {
     /// Returns the settings with which the trace of these events was recorded.
-    pub fn of(events: &FunctionEvents) -> Recorded {
+    pub fn new(events: &FunctionEvents) -> Recorded {
         Recorded {
             use_device: events.use_device,
             profile_memory: events.profile_memory,

@@ -142,58 +142,58 @@ pub struct Column {
 }
 
 impl Column {
-    const fn of(kind: CellType, key: &'static str, title: &'static str, about: &'static str) -> Column {
+    const fn new(kind: CellType, key: &'static str, title: &'static str, about: &'static str) -> Column {
         Column { key, title, kind, optional: false, about: help(about) }
     }
 
     /// A column of [`CellType::Ns`].
     pub const fn ns(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column::of(CellType::Ns, key, title, about)
+        Column::new(CellType::Ns, key, title, about)
     }
 
     /// A column of [`CellType::UnixNs`].
     pub const fn unix_ns(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column::of(CellType::UnixNs, key, title, about)
+        Column::new(CellType::UnixNs, key, title, about)
     }
 
     /// A column of [`CellType::Bytes`].
     pub const fn bytes(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column::of(CellType::Bytes, key, title, about)
+        Column::new(CellType::Bytes, key, title, about)
     }
 
     /// A column of [`CellType::Int`].
     pub const fn int(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column::of(CellType::Int, key, title, about)
+        Column::new(CellType::Int, key, title, about)
     }
 
     /// A column of [`CellType::Amount`].
     pub const fn amount(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column::of(CellType::Amount, key, title, about)
+        Column::new(CellType::Amount, key, title, about)
     }
 
     /// A column of [`CellType::Rate`].
     pub const fn rate(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column::of(CellType::Rate, key, title, about)
+        Column::new(CellType::Rate, key, title, about)
     }
 
     /// A column of [`CellType::Float`].
     pub const fn float(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column::of(CellType::Float, key, title, about)
+        Column::new(CellType::Float, key, title, about)
     }
 
     /// A column of [`CellType::Share`].
     pub const fn share(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column::of(CellType::Share, key, title, about)
+        Column::new(CellType::Share, key, title, about)
     }
 
     /// A column of [`CellType::Bool`].
     pub const fn bool(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column::of(CellType::Bool, key, title, about)
+        Column::new(CellType::Bool, key, title, about)
     }
 
     /// A column of [`CellType::Text`].
     pub const fn text(key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column::of(CellType::Text, key, title, about)
+        Column::new(CellType::Text, key, title, about)
     }
 
     /// A column of [`CellType::Word`].
@@ -203,12 +203,12 @@ impl Column {
         words: &'static Vocabulary,
         about: &'static str,
     ) -> Column {
-        Column::of(CellType::Word(words), key, title, about)
+        Column::new(CellType::Word(words), key, title, about)
     }
 
     /// A column of [`CellType::Json`] of this shape.
     pub const fn json(key: &'static str, title: &'static str, shape: Shape, about: &'static str) -> Column {
-        Column::of(CellType::Json(shape), key, title, about)
+        Column::new(CellType::Json(shape), key, title, about)
     }
 
     /// The same column, with cells that can be [`Cell::Null`].

@@ -136,7 +136,7 @@ impl ChromeWriter<String, Keep> {
 
 impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
     /// Creates a writer of events only, in a document that has this number of them.
-    pub(super) fn of_part(out: W, rewrite: R, events: u64) -> Self {
+    pub(super) fn for_part(out: W, rewrite: R, events: u64) -> Self {
         ChromeWriter { started: true, events, ..ChromeWriter::with_rewrite(out, rewrite) }
     }
 

@@ -89,7 +89,7 @@ impl ExecutionTraceWriter {
         let mut threads: Vec<u32> = Vec::new();
         let mut last = PROCESS;
         for &row in trace.tree.rows().iter().filter(|&&row| is_node(row)) {
-            let number = numbers.of((i64::from(table.track_id(row).0), 0), threads.len() as u32);
+            let number = numbers.get_or_insert((i64::from(table.track_id(row).0), 0), threads.len() as u32);
             if number as usize == threads.len() {
                 last += 1;
                 threads.push(last);
@@ -135,7 +135,7 @@ impl ExecutionTraceWriter {
         if thread == id - 1 {
             let attributes = Attributes { tid, ..Attributes::default() };
             let name = "[pytorch|profiler|execution_trace|thread]";
-            attributes.write(PROCESS, thread, &Default::default(), Texts::of(name), out);
+            attributes.write(PROCESS, thread, &Default::default(), Texts::new(name), out);
         }
         let int = |key| table.int(row, key);
         let fw_tid = int(Key::FwdThreadId).unwrap_or(0);
@@ -151,17 +151,17 @@ impl ExecutionTraceWriter {
         };
         let above = self.above(trace, at).unwrap_or(thread);
         let modules = table.field(row, Key::ModuleHierarchy).and_then(|value| value.as_str());
-        let texts = Texts { modules, ..Texts::of(table.name(row)) };
+        let texts = Texts { modules, ..Texts::new(table.name(row)) };
         if let Some(node) = trace.node(row) {
-            let sides = [Side::Inputs, Side::Outputs].map(|side| Values::of_node(&node, side));
+            let sides = [Side::Inputs, Side::Outputs].map(|side| Values::from_node(&node, side));
             let (schema, listed) = (node.schema(), node.modules());
             let texts = Texts { schema: &schema, modules: modules.or(listed.as_deref()), ..texts };
             return attributes.joined(&node).write(above, id, &sides, texts, out);
         }
         let outputs = self.outputs.get((row.index() as i64, 0)).and_then(|row| table.row(row as usize));
         let sides = [
-            Values::of_event(trace, row, values::INPUTS),
-            outputs.map(|row| Values::of_event(trace, row, values::OUTPUTS)).unwrap_or_default(),
+            Values::from_event(trace, row, values::INPUTS),
+            outputs.map(|row| Values::from_event(trace, row, values::OUTPUTS)).unwrap_or_default(),
         ];
         attributes.write(above, id, &sides, texts, out);
     }
@@ -213,7 +213,7 @@ fn head(trace: &Trace, out: &mut String) {
         "{{\"schema\":\"{SCHEMA}\",\"pid\":{pid},\"time\":\"{time}\",\"start_ts\":{start},\"finish_ts\":{finish},\"nodes\":["
     );
     let name = "[pytorch|profiler|execution_trace|process]";
-    Attributes::default().write(PROCESS, PROCESS, &Default::default(), Texts::of(name), out);
+    Attributes::default().write(PROCESS, PROCESS, &Default::default(), Texts::new(name), out);
 }
 
 /// The attributes that no trace has.
@@ -231,7 +231,7 @@ struct Texts<'a> {
 
 impl<'a> Texts<'a> {
     /// The texts of a node that has only a name.
-    fn of(name: &'a str) -> Texts<'a> {
+    fn new(name: &'a str) -> Texts<'a> {
         Texts { name, schema: "", modules: None }
     }
 }

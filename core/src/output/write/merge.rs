@@ -74,7 +74,7 @@ impl Others {
     /// The place of a number, which is added if it is new.
     fn place(&mut self, number: i64) -> i64 {
         let next = self.numbers.len() as u32;
-        let place = self.places.of((number, 0), next);
+        let place = self.places.get_or_insert((number, 0), next);
         if place == next {
             self.numbers.push(number);
         }
@@ -113,7 +113,7 @@ impl Merger {
         added.extend(
             labels.map(|pid| rewrite.process_name(("process_labels", "labels"), table.names.get(pid))),
         );
-        let mut writer = ChromeWriter::of_part(String::new(), rewrite, self.events);
+        let mut writer = ChromeWriter::for_part(String::new(), rewrite, self.events);
         for name in added {
             writer.addition(table, &name).map_err(|_| Error::Output)?;
         }
@@ -340,7 +340,7 @@ impl Rewrite for OfRank<'_> {
             {
                 Some(self.alignment.rank.saturating_mul(NUMBERS).saturating_add(at).to_string())
             }
-            (Place::Args, _, _) if Key::of(key).is_some_and(|key| IDENTIFIERS.contains(&key)) => {
+            (Place::Args, _, _) if Key::from_name(key).is_some_and(|key| IDENTIFIERS.contains(&key)) => {
                 self.own_id(value, 1)
             }
             _ => None,

@@ -159,8 +159,8 @@ impl<A: Audit> Redact<A> {
     /// Redacts a name of events. If that would change its class, public words keep it.
     fn redacted(&self, category: Category, text: &str) -> Name {
         let written = self.pen.preview(text, self.vocabulary.event(category, text).as_ref());
-        let class = self.classes.of(category, text);
-        if self.classes.of(category, &written) == class {
+        let class = self.classes.class(category, text);
+        if self.classes.class(category, &written) == class {
             return Name { written, words: None, keeps_class: true };
         }
         let pseudonym = self.pen.preview(text, None);
@@ -177,7 +177,8 @@ impl<A: Audit> Redact<A> {
     fn name_of(&mut self, table: &Table, row: Row) -> usize {
         let (name, category) = (table.name_id(row), table.category(row));
         let (text, next) = (table.names.get(name), self.names.len());
-        let at = self.known.of((i64::from(name.0), i64::from(category as u8)), next as u32) as usize;
+        let at =
+            self.known.get_or_insert((i64::from(name.0), i64::from(category as u8)), next as u32) as usize;
         if at == next {
             self.names.push(self.redacted(category, text));
         }

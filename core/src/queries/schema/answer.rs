@@ -32,7 +32,7 @@ fn field(column: &Column) -> Field {
 }
 
 /// Returns the answer of a query as a table: its columns, and its rows.
-pub fn of_answer(answer: Rows) -> (Vec<Field>, Box<dyn Source>) {
+pub fn table(answer: Rows) -> (Vec<Field>, Box<dyn Source>) {
     let fields = fields(&answer.columns, &[]);
     (fields.clone(), opened(fields, answer.rows))
 }

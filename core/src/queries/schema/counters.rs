@@ -2,7 +2,7 @@
 
 use super::Schema;
 use super::column::{Column, fields, opened};
-use crate::analysis::timeline::counters::{Counter, computed, of_file};
+use crate::analysis::timeline::counters::{Counter, computed, recorded_in_order};
 use crate::trace::Trace;
 use alloc::vec::Vec;
 
@@ -25,7 +25,7 @@ struct Counters {
 
 impl Counters {
     fn new(trace: &Trace) -> Counters {
-        let mut counters = of_file(trace);
+        let mut counters = recorded_in_order(trace);
         let recorded = counters.len();
         counters.append(&mut computed(trace));
         let points =

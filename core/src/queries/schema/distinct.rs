@@ -17,7 +17,7 @@ impl<T> Distinct<T> {
     ) -> Distinct<T> {
         let (mut known, mut values) = (Index::default(), Vec::new());
         let of = rows.map(|row| {
-            let at = known.of(key(row), values.len() as u32);
+            let at = known.get_or_insert(key(row), values.len() as u32);
             if at as usize == values.len() {
                 values.push(value(row));
             }

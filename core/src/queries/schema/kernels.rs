@@ -65,12 +65,12 @@ impl<'t> Kernels<'t> {
         let rows = sorted_by_track(table, is_work).0;
         let (mut classes, mut work) = (Classes::new(trace), Work::new(trace));
         let rules = rows.iter().map(|&row| Rules {
-            class: classes.of(row),
+            class: classes.class(row),
             category: classes.category(row),
             uses_tensor_cores: classes.uses_tensor_cores(row),
         });
         let rules = rules.collect();
-        let flops = rows.iter().filter(|_| wanted.any(&["flops"])).map(|&row| work.of(row)).collect();
+        let flops = rows.iter().filter(|_| wanted.any(&["flops"])).map(|&row| work.flops(row)).collect();
         let (names, shapes) = (names(trace, &rows), shapes(table, &rows));
         Kernels { trace, names, shapes, rules, steps: analysis.step_finder(), flops, rows }
     }

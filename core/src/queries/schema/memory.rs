@@ -69,7 +69,7 @@ impl<'t> All<'t> {
         Of::label("device", "The memory: `CPU`, `CUDA 0`, ….", |all, at| {
             Some(match all.record(at) {
                 Some(record) => all.memory.devices[record.device as usize].name.as_str().into(),
-                None => MemoryDevice::of(&all.trace.table, all.row(at)).name().into(),
+                None => MemoryDevice::from_event(&all.trace.table, all.row(at)).name().into(),
             })
         }),
         Of::int("bytes", "The size; negative for a release.", |all, at| {

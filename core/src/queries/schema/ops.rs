@@ -61,7 +61,7 @@ impl<'t> Ops<'t> {
     }
 
     /// Returns a number of a call on the CPU; memory events have other meanings for it.
-    fn of_call(&self, at: usize, key: Key) -> Option<i64> {
+    fn call_number(&self, at: usize, key: Key) -> Option<i64> {
         let is_call = self.events.kind(self.all[at]) != Kind::Memory;
         self.table().int(self.row(at), key).filter(|_| is_call)
     }
@@ -109,7 +109,7 @@ impl<'t> Ops<'t> {
             |all, at| Some(i64::from(all.events.scope(all.table(), all.all[at]))),
         ),
         Of::int("sequence_nr", "The autograd sequence number.", |all, at| {
-            all.of_call(at, Key::SequenceNumber)
+            all.call_number(at, Key::SequenceNumber)
         })
         .optional(),
         Of::int(

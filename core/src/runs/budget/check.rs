@@ -89,7 +89,7 @@ impl Budgets {
         let same_rank: Vec<&Subject> = base.iter().filter(|one| one.rank() == subject.rank()).collect();
         let base = if same_rank.is_empty() { base.iter().collect() } else { same_rank };
         let comparisons: Vec<Comparison> =
-            base.iter().map(|base| Comparison::of(&base.profile, &subject.profile)).collect();
+            base.iter().map(|base| Comparison::new(&base.profile, &subject.profile)).collect();
         let mut limits = Vec::new();
         for budget in &self.0 {
             let check = Check { budget, subject, base: &base, comparisons: &comparisons };

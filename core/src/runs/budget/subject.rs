@@ -35,13 +35,13 @@ pub struct Subject {
 
 impl Subject {
     /// Reduces a trace. `source` is its name in answers.
-    pub fn of(trace: &Trace, source: &str) -> Subject {
+    pub fn from_trace(trace: &Trace, source: &str) -> Subject {
         let analysis = Analysis::new(trace);
         let summary = analysis.summary();
         let mut findings: Vec<FindingCode> = summary.findings.iter().map(|finding| finding.code).collect();
         findings.dedup();
         let unfit = summary.fitness.iter().filter(|one| one.is_unfit());
-        let profile = Profile::of_analysis(&analysis, source);
+        let profile = Profile::from_analysis(&analysis, source);
         let mut devices: Vec<usize> = (0..profile.memory.len()).collect();
         devices.sort_unstable_by_key(|&at| (&profile.memory[at].device, at));
         Subject {
@@ -179,7 +179,7 @@ impl Subject {
         for sample in &places.samples {
             let node = &places.nodes[sample.node as usize];
             if is_kind(node.kind) {
-                let sum = sums.of((i64::from(node.name.0), 0));
+                let sum = sums.entry((i64::from(node.name.0), 0));
                 *sum = sum.saturating_add(sample.sum_ns);
             }
         }

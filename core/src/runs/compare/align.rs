@@ -140,7 +140,7 @@ impl Aligner<'_> {
     fn group(&mut self, group: Group) -> u32 {
         let key = group.key(&mut self.names);
         let next = self.groups.len() as u32;
-        let at = self.index.of(key, next);
+        let at = self.index.get_or_insert(key, next);
         if at == next {
             self.groups.push(group);
         }
@@ -194,7 +194,7 @@ impl Aligner<'_> {
         let pairs = core::mem::take(&mut self.on_devices);
         let mut counts: Keyed<i64> = Keyed::default();
         for &pair in &pairs {
-            *counts.of(self.streams(pair)) += 1;
+            *counts.entry(self.streams(pair)) += 1;
         }
         let mut by_count: Vec<((i64, i64), i64)> = counts.entries().to_vec();
         sort_by_key(&mut by_count, |&(streams, count)| (descending(count), streams.0 << 32 | streams.1));

@@ -121,7 +121,7 @@ impl Line {
     }
 
     /// Returns the line of a common factor.
-    pub(super) fn of_factor(name: &str, factor: &Factor, about: Option<String>) -> Line {
+    pub(super) fn from_factor(name: &str, factor: &Factor, about: Option<String>) -> Line {
         Line { values: factor.ns, factor: Some(*factor), about, ..Line::new(RowKind::Speed, name) }
     }
 
@@ -139,22 +139,22 @@ impl Line {
 /// Returns every line.
 pub(super) fn lines(measures: &Measures) -> Vec<Line> {
     let units = [measures.units(0), measures.units(1)];
-    let mut host: Vec<Line> = measures.parts(false).map(|at| of_group(measures, at, Part::Wall)).collect();
+    let mut host: Vec<Line> = measures.parts(false).map(|at| group_line(measures, at, Part::Wall)).collect();
     add_up(&mut host, units);
     let mut device: Vec<Line> =
-        measures.parts(true).map(|at| of_group(measures, at, Part::DeviceBusy)).collect();
+        measures.parts(true).map(|at| group_line(measures, at, Part::DeviceBusy)).collect();
     let idle = measures.idle.iter().zip(Cause::ALL).map(|(series, cause)| Line {
         part: Some(Part::DeviceIdle),
-        ..of_series(measures, RowKind::Idle, cause.as_str(), series)
+        ..series_line(measures, RowKind::Idle, cause.as_str(), series)
     });
     device.extend(idle);
     let (parts, mut names): (Vec<Line>, Vec<Line>) =
-        measures.sums.iter().map(|sum| of_sum(sum, units)).partition(|line| line.part.is_some());
+        measures.sums.iter().map(|sum| sum_line(sum, units)).partition(|line| line.part.is_some());
     device.extend(parts);
     add_up(&mut names, units);
     add_up(&mut device, units);
     let mut phases: Vec<Line> = (measures.phases.iter().zip(Phase::ALL))
-        .map(|(series, phase)| of_series(measures, RowKind::Phase, phase.as_str(), series))
+        .map(|(series, phase)| series_line(measures, RowKind::Phase, phase.as_str(), series))
         .collect();
     add_up(&mut phases, units);
     let mut lines = Vec::new();
@@ -173,7 +173,7 @@ pub(super) fn lines(measures: &Measures) -> Vec<Line> {
     lines
 }
 
-fn of_group(measures: &Measures, at: usize, part: Part) -> Line {
+fn group_line(measures: &Measures, at: usize, part: Part) -> Line {
     let Measured { group, counts, ns, sums, places } = &measures.groups[at];
     let units = [measures.units(0).max(1), measures.units(1).max(1)];
     let change = |place: &Both<i64>| place[1] / units[1] - place[0] / units[0];
@@ -194,14 +194,14 @@ fn of_group(measures: &Measures, at: usize, part: Part) -> Line {
         sums: [sum(&sums[0]), sum(&sums[1])],
         inputs: group.inputs.clone(),
         places,
-        ..of_series(measures, group.kind, &group.name(), ns)
+        ..series_line(measures, group.kind, &group.name(), ns)
     }
 }
 
 /// The number of places that a line lists.
 const MOST_PLACES: usize = 5;
 
-fn of_series(measures: &Measures, kind: RowKind, name: &str, series: &Both<Series>) -> Line {
+fn series_line(measures: &Measures, kind: RowKind, name: &str, series: &Both<Series>) -> Line {
     Line {
         samples: [measures.samples(0, &series[0]), measures.samples(1, &series[1])],
         values: [sum(&series[0]), sum(&series[1])],
@@ -209,7 +209,7 @@ fn of_series(measures: &Measures, kind: RowKind, name: &str, series: &Both<Serie
     }
 }
 
-fn of_sum(sum: &Summed, units: Both<i64>) -> Line {
+fn sum_line(sum: &Summed, units: Both<i64>) -> Line {
     let Summed { kind, name, part, counts, ns } = sum;
     let calls = |side: usize| vec![counts[side] as f64 / units[side].max(1) as f64];
     Line {

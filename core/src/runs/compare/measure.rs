@@ -130,7 +130,7 @@ impl Measures {
     fn add_places(&mut self, side: usize, profile: &Profile, groups: &[u32], own: &[i64]) {
         let within = self.within(profile);
         for ((&group, within), &ns) in groups.iter().zip(within).zip(own) {
-            let place = &mut self.groups[group as usize].places.of((i64::from(within), 0))[side];
+            let place = &mut self.groups[group as usize].places.entry((i64::from(within), 0))[side];
             *place = place.saturating_add(ns);
         }
     }
@@ -170,7 +170,7 @@ impl Measures {
 
     fn add_memory(&mut self, side: usize, profile: &Profile, from: usize) {
         for peaks in &profile.memory {
-            let MemoryPeaks { of_steps, peak } = self.memory.of(self.texts.intern(&peaks.device));
+            let MemoryPeaks { of_steps, peak } = self.memory.entry(self.texts.intern(&peaks.device));
             peak[side] = peak[side].max(peaks.peak);
             for (step, bytes) in peaks.of_steps.iter().enumerate() {
                 let step = from + step;
@@ -183,7 +183,7 @@ impl Measures {
     fn add_sums(&mut self, side: usize, profile: &Profile) {
         for Sum { kind, name, part, count, ns } in &profile.sums {
             let key = (i64::from(self.texts.intern(name).0), (*kind as i64) << 8 | i64::from(part.is_some()));
-            let at = self.sum_index.of(key, self.sums.len() as u32) as usize;
+            let at = self.sum_index.get_or_insert(key, self.sums.len() as u32) as usize;
             if at == self.sums.len() {
                 let (kind, name, part) = (*kind, name.clone(), *part);
                 self.sums.push(Summed { kind, name, part, counts: [0; 2], ns: [0; 2] });
@@ -196,7 +196,7 @@ impl Measures {
 
     fn add_readings(&mut self, side: usize, profile: &Profile) {
         for Readings { name, of_steps } in &profile.readings {
-            let (sum, count) = &mut self.readings.of(self.texts.intern(name))[side];
+            let (sum, count) = &mut self.readings.entry(self.texts.intern(name))[side];
             for &mean in of_steps.iter().flatten() {
                 *sum = sum.saturating_add(mean);
                 *count += 1;
@@ -206,7 +206,7 @@ impl Measures {
 
     /// Returns the index of the same group.
     fn group(&mut self, group: &Group) -> u32 {
-        let at = self.index.of(group.key(&mut self.texts), self.groups.len() as u32);
+        let at = self.index.get_or_insert(group.key(&mut self.texts), self.groups.len() as u32);
         if at as usize == self.groups.len() {
             self.groups.push(Measured {
                 group: group.clone(),

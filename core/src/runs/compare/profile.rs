@@ -82,7 +82,7 @@ pub(super) struct Periods {
 }
 
 impl Periods {
-    fn of(analysis: &Analysis<'_>) -> Periods {
+    fn new(analysis: &Analysis<'_>) -> Periods {
         let (table, ranges) = (&analysis.trace.table, &analysis.step_finder().steps);
         let mut periods = Periods { times: Vec::new(), numbers: Vec::new(), rows: Vec::new() };
         let Some(track) = ranges.first().map(|&(row, _)| table.track_id(row)) else {
@@ -119,13 +119,13 @@ impl Periods {
 
 impl Profile {
     /// Reduces a trace. `source` is its name in answers.
-    pub fn of(trace: &Trace, source: &str) -> Profile {
-        Profile::of_analysis(&Analysis::new(trace), source)
+    pub fn from_trace(trace: &Trace, source: &str) -> Profile {
+        Profile::from_analysis(&Analysis::new(trace), source)
     }
 
     /// The same with what is known of the trace.
-    pub(crate) fn of_analysis(analysis: &Analysis<'_>, source: &str) -> Profile {
-        let (trace, periods) = (analysis.trace, Periods::of(analysis));
+    pub(crate) fn from_analysis(analysis: &Analysis<'_>, source: &str) -> Profile {
+        let (trace, periods) = (analysis.trace, Periods::new(analysis));
         let (devices, phases) = (analysis.devices(), analysis.phases());
         let mut places = places::Builder::new(trace);
         host::add(&periods, &Intervals::union_of(analysis.calls().in_flight.clone()), &mut places);
@@ -134,7 +134,7 @@ impl Profile {
             |(time, number): (&Interval, &Option<i64>)| Step { number: *number, wall_ns: time.1 - time.0 };
         Profile {
             source: source.to_owned(),
-            facts: Facts::of(analysis, &periods),
+            facts: Facts::new(analysis, &periods),
             steps: periods.times.iter().zip(&periods.numbers).map(step).collect(),
             idle: periods.times.iter().map(|&time| idle(devices, &periods, time)).collect(),
             phases: periods.times.iter().map(|&time| phases.within(time)).collect(),
@@ -147,16 +147,16 @@ impl Profile {
     }
 
     /// Reduces the trace of one of several ranks, with its summary, from which the waits of the ranks follow.
-    pub fn of_rank(trace: &Trace, source: &str) -> Profile {
+    pub fn from_rank(trace: &Trace, source: &str) -> Profile {
         let analysis = Analysis::new(trace);
-        let summary = Some(Box::new(Summary::of_analysis(&analysis, source)));
-        Profile { summary, ..Profile::of_analysis(&analysis, source) }
+        let summary = Some(Box::new(Summary::from_analysis(&analysis, source)));
+        Profile { summary, ..Profile::from_analysis(&analysis, source) }
     }
 
     /// Reduces a trace for a comparison elsewhere: with its summary if it states that it is one of several ranks.
     pub fn to_keep(trace: &Trace, source: &str) -> Profile {
         let is_rank = trace.table.metadata.world_size().is_some_and(|size| size > 1);
-        if is_rank { Profile::of_rank(trace, source) } else { Profile::of(trace, source) }
+        if is_rank { Profile::from_rank(trace, source) } else { Profile::from_trace(trace, source) }
     }
 
     /// Whether only a summary of the trace is known.
@@ -191,7 +191,7 @@ impl Profile {
 
     /// Returns the profile of some of the steps, in the given order.
     #[must_use]
-    pub fn of_steps(&self, kept: &[usize]) -> Profile {
+    pub fn with_steps(&self, kept: &[usize]) -> Profile {
         let mut place_of = vec![u32::MAX; self.steps.len()];
         for (to, &from) in kept.iter().enumerate() {
             place_of[from] = to as u32;
@@ -247,5 +247,5 @@ fn memory(trace: &Trace, periods: &Periods) -> Vec<Peaks> {
         let of_steps = periods.times.iter().map(of_step).collect();
         Peaks { device: plain_device(&device.name), of_steps, peak: device.peak }
     };
-    memory.devices.iter().zip(memory.of_devices()).map(peaks).collect()
+    memory.devices.iter().zip(memory.by_device()).map(peaks).collect()
 }

@@ -48,7 +48,7 @@ fn needs_two(_: &Trace, _: Request<'_>) -> Result<Answer, Error> {
 }
 
 /// The query `diff`.
-pub const DIFF: Query = Query::of_kinds(
+pub const DIFF: Query = Query::with_kinds(
     "diff",
     "Two traces or runs: what changed, whether it is noise, why",
     &rows::KINDS,

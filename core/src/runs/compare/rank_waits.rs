@@ -37,7 +37,7 @@ fn rank_waits(summaries: Vec<Summary>) -> Option<RankWaits> {
         return None;
     }
     let run = Run::new(summaries, Vec::new());
-    let findings = Findings::of(&run);
+    let findings = Findings::new(&run);
     if findings.matched.is_empty() {
         return None;
     }

@@ -3,7 +3,7 @@
 //! The bootstrap distribution of a median is computed in closed form (Maritz and Jarrett, JASA 1978) instead of by drawing
 //! samples, so an interval needs no seed and is the same each time.
 
-use crate::base::order::{of_float, sort_by_key};
+use crate::base::order::{float_key, sort_by_key};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -22,7 +22,7 @@ pub(crate) fn variance(values: &[f64]) -> f64 {
 /// The values in ascending order.
 pub(super) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut values = values.to_vec();
-    sort_by_key(&mut values, |&value| (of_float(value), 0));
+    sort_by_key(&mut values, |&value| (float_key(value), 0));
     values
 }
 
@@ -79,7 +79,7 @@ pub(super) fn interval(a: &[f64], b: &[f64], tail: f64) -> (f64, f64) {
     for &(x, weight) in &a {
         differences.extend(b.iter().map(|&(y, other)| (y - x, weight * other)));
     }
-    sort_by_key(&mut differences, |one| (of_float(one.0), 0));
+    sort_by_key(&mut differences, |one| (float_key(one.0), 0));
     let end = |ordered: &mut dyn Iterator<Item = &(f64, f64)>| {
         let (mut share, mut last) = (0.0, 0.0);
         for &(difference, weight) in ordered {
@@ -144,7 +144,7 @@ fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
 /// Adjusts probabilities so that the chance of any false one among all is that of one (Holm 1979).
 pub(super) fn holm(probabilities: &mut [f64]) {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
-    sort_by_key(&mut order, |&at| (of_float(probabilities[at]), 0));
+    sort_by_key(&mut order, |&at| (float_key(probabilities[at]), 0));
     let mut least: f64 = 0.0;
     for (rank, at) in order.into_iter().enumerate() {
         let left = (probabilities.len() - rank) as f64;

@@ -66,7 +66,7 @@ impl Tree {
 
     fn node(&mut self, parent: Option<u32>, group: u32) -> u32 {
         let next = self.nodes.len() as u32;
-        let at = self.index.of((parent.map_or(-1, i64::from), i64::from(group)), next);
+        let at = self.index.get_or_insert((parent.map_or(-1, i64::from), i64::from(group)), next);
         if at == next {
             self.nodes.push(Node { parent, group, own: Times::default() });
         }

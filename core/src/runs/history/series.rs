@@ -1,7 +1,7 @@
 //! The values of each metric over the lines of a file.
 
 use crate::base::error::Error;
-use crate::base::order::{descending, of_float, sort_by_key};
+use crate::base::order::{descending, float_key, sort_by_key};
 use crate::runs::budget::metric::Metric;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -59,7 +59,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<Run>, Vec<Series>), Error> {
         let word = series.metric.split(' ').next().unwrap_or("");
         Metric::ALL.iter().position(|metric| metric.as_str() == word).unwrap_or(Metric::ALL.len()) as i64
     };
-    let last = |series: &Series| descending(of_float(series.points.last().map_or(0.0, |point| point.1)));
+    let last = |series: &Series| descending(float_key(series.points.last().map_or(0.0, |point| point.1)));
     sort_by_key(&mut all, |series| (place(series), last(series)));
     Ok((runs, all))
 }

@@ -3,7 +3,7 @@
 use super::change_points::{ChangePoint, change_points};
 use super::series::{Run, Series, read};
 use crate::base::error::Error;
-use crate::base::order::{descending, of_float, sort_by_key};
+use crate::base::order::{descending, float_key, sort_by_key};
 use crate::base::page::Page;
 use crate::base::rows::{Column, Kinds, Rows, RowsOfKinds, Shape, Variant, columns};
 use crate::base::units::counted;
@@ -165,7 +165,7 @@ impl Trend {
         steps.retain(|step| share(step.before, step.after).is_none_or(|share| share.abs() >= SMALLEST));
         let run = |step: &Step<'_>| step.series.points[step.point.0].0 as i64;
         let size = |step: &Step<'_>| share(step.before, step.after).map_or(f64::INFINITY, f64::abs);
-        sort_by_key(&mut steps, |step| (descending(run(step)), descending(of_float(size(step)))));
+        sort_by_key(&mut steps, |step| (descending(run(step)), descending(float_key(size(step)))));
         steps
     }
 

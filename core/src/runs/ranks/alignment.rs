@@ -38,7 +38,7 @@ impl Alignment {
 impl Run {
     /// Returns the alignment of each recording that is used, ordered by rank and time.
     pub fn alignments(&self) -> Vec<Alignment> {
-        let clocks = clocks(self, &Matching::of(self).collectives);
+        let clocks = clocks(self, &Matching::new(self).collectives);
         let slots = self.members.iter().map(|member| member.rank).max().unwrap_or(0).saturating_add(1);
         let mut all = Vec::new();
         for (member, clock) in self.members.iter().zip(&clocks.of) {

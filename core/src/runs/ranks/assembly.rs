@@ -63,9 +63,9 @@ impl Run {
 
     /// Leaves out summaries of another run and those that are there twice.
     fn one_run(&mut self, ranked: Vec<(i64, Summary)>) -> Vec<(i64, Summary)> {
-        let ranked = self.of_one_size(ranked);
+        let ranked = self.keep_one_size(ranked);
         let schema = most(ranked.iter().filter_map(|(_, summary)| summary.schema));
-        let mut others = of_another_run(&ranked);
+        let mut others = belong_to_another_run(&ranked);
         self.readmit(&ranked, &mut others);
         let mut kept: Vec<(i64, Summary)> = Vec::new();
         for ((rank, summary), is_other) in ranked.into_iter().zip(others) {
@@ -105,7 +105,7 @@ impl Run {
             }
         }
         tried.sort_calls();
-        let clocks = clocks(&tried, &Matching::of(&tried).collectives).of;
+        let clocks = clocks(&tried, &Matching::new(&tried).collectives).of;
         let clock = |rank: i64| {
             let at = tried.members.binary_search_by_key(&rank, |member| member.rank).ok()?;
             clocks[at].as_ref().ok()
@@ -138,7 +138,7 @@ impl Run {
     }
 
     /// Leaves out summaries of a run of another size.
-    fn of_one_size(&mut self, mut ranked: Vec<(i64, Summary)>) -> Vec<(i64, Summary)> {
+    fn keep_one_size(&mut self, mut ranked: Vec<(i64, Summary)>) -> Vec<(i64, Summary)> {
         let size = most(ranked.iter().filter_map(|(_, summary)| summary.world_size));
         ranked.retain(|(_, summary)| match summary.world_size.zip(size) {
             Some((stated, size)) if stated != size => {
@@ -178,10 +178,10 @@ impl Run {
         let Some(member) = self.members.last_mut() else { return };
         let mut known: Keyed<i64> = Keyed::default();
         for step in &member.steps {
-            *known.of((step.number, 0)) += 1;
+            *known.entry((step.number, 0)) += 1;
         }
         for step in &mut summary.steps {
-            let count = known.of((step.number, 0));
+            let count = known.entry((step.number, 0));
             step.cycle = *count;
             *count += 1;
         }
@@ -248,7 +248,7 @@ const GAP: i64 = 10_000_000_000;
 
 /// Whether each summary is of another run. Recordings at about the same time are one cycle. The cycle with the most ranks
 /// belongs to the run, and so does each cycle that has at least half of its ranks in common with it.
-fn of_another_run(ranked: &[(i64, Summary)]) -> Vec<bool> {
+fn belong_to_another_run(ranked: &[(i64, Summary)]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..ranked.len()).collect();
     sort_by_key(&mut order, |&at| ranked[at].1.time);
     let mut cycles: Vec<Vec<usize>> = Vec::new();

@@ -56,7 +56,7 @@ pub(crate) fn traffic(run: &Run, matched: &[Matched], waits: &[Waits]) -> Vec<Tr
         let operation = one.operation(run);
         let pair = if is_pair { (one.calls[0].member << 16 | (one.calls[1].member & 0xffff)) + 1 } else { 0 };
         let group = (i64::from(one.group) << 36) | (i64::from(pair) << 4) | operation as i64;
-        all.of((group, first.bytes.unwrap_or(0))).push(at);
+        all.entry((group, first.bytes.unwrap_or(0))).push(at);
     }
     let mut traffic: Vec<Traffic> = all
         .into_entries()

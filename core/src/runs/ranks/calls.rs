@@ -75,13 +75,13 @@ impl Analysis<'_> {
 
     /// Returns the phases of the rank.
     pub(crate) fn phases(&self) -> &Phases {
-        self.once(|| Phases::of(self.trace, &self.calls().in_flight))
+        self.once(|| Phases::new(self.trace, &self.calls().in_flight))
     }
 }
 
 fn calls(trace: &Trace) -> Calls {
-    let mut groups = Groups::of(&trace.table);
-    let fields = Fields::of(&trace.table.names);
+    let mut groups = Groups::new(&trace.table);
+    let fields = Fields::new(&trace.table.names);
     let host = host::calls(trace, &fields, &mut groups);
     let in_flight = host.iter().map(|call| call.time).collect();
     let mut calls = device::calls(trace, &fields, &mut groups);

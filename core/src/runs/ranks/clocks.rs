@@ -166,7 +166,7 @@ struct Offset {
 }
 
 impl Offset {
-    fn of(samples: &[Sample], drift: f64, middle_ns: i64) -> Offset {
+    fn from_samples(samples: &[Sample], drift: f64, middle_ns: i64) -> Offset {
         let without = |of: &dyn Fn(&Sample) -> i64| -> Vec<i64> {
             let drifted = |sample: &Sample| (drift * (sample.time - middle_ns) as f64) as i64;
             samples.iter().map(|sample| of(sample).saturating_sub(drifted(sample))).collect()
@@ -206,7 +206,7 @@ fn fit(samples: &[Sample], anchor_error: i64) -> Result<Clock, Refused> {
     let (first, last) = (samples[0].time, samples[count - 1].time);
     let middle_ns = first.midpoint(last);
     let drift = drift(&samples, middle_ns);
-    let fitted = Offset::of(&samples, drift, middle_ns);
+    let fitted = Offset::from_samples(&samples, drift, middle_ns);
     if !fitted.is_possible() {
         return Err(Refused("the times of matched collectives contradict each other".into()));
     }
@@ -231,7 +231,7 @@ fn drift(samples: &[Sample], middle_ns: i64) -> f64 {
     const LARGEST: f64 = 1e-3;
     let count = samples.len();
     let drift = slope(samples);
-    let fitted = Offset::of(samples, drift, middle_ns);
+    let fitted = Offset::from_samples(samples, drift, middle_ns);
     let length = (samples[count - 1].time - samples[0].time).max(1) as f64;
     // The error of a fitted slope of evenly spread times, and of a median against a mean.
     let error = 1.2533 * fitted.deviation * libm::sqrt(12.0 / count as f64) / length;

@@ -213,7 +213,7 @@ mod tests {
             name: format!("kernel {at}"),
             count: 3,
             self_ns: at * 7,
-            durations: Sketch::of(&[at, 2 * at, 900]),
+            durations: Sketch::from_durations(&[at, 2 * at, 900]),
         };
         Summary {
             source: format!("rank{}.json", random.below(3)),

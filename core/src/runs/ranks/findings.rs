@@ -87,12 +87,12 @@ impl RankSum {
 }
 
 impl<'a> Findings<'a> {
-    pub(crate) fn of(run: &'a Run) -> Findings<'a> {
-        let Matching { groups: process_groups, collectives: matched } = Matching::of(run);
+    pub(crate) fn new(run: &'a Run) -> Findings<'a> {
+        let Matching { groups: process_groups, collectives: matched } = Matching::new(run);
         let clocks = clocks(run, &matched);
         let waits = waits(run, &matched, &clocks);
-        let table = StepTable::of(run, &matched, &waits);
-        let parts = StepTable::of_parts(run, &matched, &waits, &table);
+        let table = StepTable::new(run, &matched, &waits);
+        let parts = StepTable::from_parts(run, &matched, &waits, &table);
         let stragglers = stragglers(&table, parts.as_ref());
         let slow_nodes = slow_nodes(run, &table, parts.as_ref());
         let traffic = traffic(run, &matched, &waits);

@@ -79,7 +79,7 @@ pub(crate) struct Matching {
 }
 
 impl Matching {
-    pub(crate) fn of(run: &Run) -> Matching {
+    pub(crate) fn new(run: &Run) -> Matching {
         let mut out = Matching { groups: run.groups.as_slice().to_vec(), collectives: Vec::new() };
         let mut by_order: Keyed<Vec<Place>> = Keyed::default();
         let mut messages: Keyed<Vec<Place>> = Keyed::default();
@@ -89,10 +89,10 @@ impl Matching {
             for (call, index) in member.calls.iter().zip(0..) {
                 let place = Place { member: at, call: index };
                 match (call.operation().is_point_to_point(), call.peer) {
-                    (true, Some(peer)) => messages.of(pair(call, member.rank, peer)).push(place),
+                    (true, Some(peer)) => messages.entry(pair(call, member.rank, peer)).push(place),
                     (true, None) => {}
                     (false, _) if numbered.add(call, place) => {}
-                    (false, _) => by_order.of((i64::from(call.group), 0)).push(place),
+                    (false, _) => by_order.entry((i64::from(call.group), 0)).push(place),
                 }
             }
         }
@@ -200,10 +200,10 @@ impl Numbered {
             (None, Some(id)) => ((i64::from(call.group) << 1) | 1, id),
             (None, None) => return false,
         };
-        let used = self.used.of(key);
+        let used = self.used.entry(key);
         let number = core::mem::replace(used, *used + 1);
         let all = if key.0 & 1 == 0 { &mut self.by_number } else { &mut self.by_id };
-        all.of(((key.0 >> 1) | (number << 32), key.1)).push(place);
+        all.entry(((key.0 >> 1) | (number << 32), key.1)).push(place);
         true
     }
 

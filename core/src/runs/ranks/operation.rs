@@ -55,7 +55,7 @@ const NAMES: [(&str, Operation); 13] = [
 
 impl Operation {
     /// The operation that a name such as `_allgather_base`, `gloo:all_reduce` or `ncclDevKernel_SendRecv` means.
-    pub(crate) fn of(name: &str) -> Operation {
+    pub(crate) fn from_name(name: &str) -> Operation {
         let head = name.find('(').map_or(name, |at| &name[..at]);
         let letters = head.bytes().filter(|&b| b != b'_' && b != b'-');
         let text: alloc::vec::Vec<u8> = letters.map(|b| b.to_ascii_lowercase()).collect();
@@ -124,7 +124,7 @@ mod tests {
             ("barrier", Operation::Barrier),
             ("wait", Operation::Other),
         ] {
-            assert_eq!(Operation::of(name), operation, "{name}");
+            assert_eq!(Operation::from_name(name), operation, "{name}");
         }
     }
 }

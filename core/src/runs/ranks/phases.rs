@@ -69,7 +69,7 @@ pub(crate) struct Phases(Vec<(Interval, Phase)>);
 
 impl Phases {
     /// Returns the phases of a trace, whose collectives on the host were `in_flight`.
-    pub(super) fn of(trace: &Trace, in_flight: &[Interval]) -> Phases {
+    pub(super) fn new(trace: &Trace, in_flight: &[Interval]) -> Phases {
         let host = host::phases(trace, in_flight);
         let layers = work(trace, &host);
         if layers.iter().all(|layer| layer.0.as_slice().is_empty()) { host } else { layered(&layers, &host) }
@@ -119,7 +119,7 @@ fn work(trace: &Trace, host: &Phases) -> Vec<(Intervals, Phase)> {
     let mut classes = Classes::new(trace);
     let mut times: [Vec<Interval>; Phase::ALL.len()] = Default::default();
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
-        let phase = match classes.of(row) {
+        let phase = match classes.class(row) {
             Class::Communication => Phase::Communication,
             _ => match trace.links.launch(row).map(|call| host.at(table.ts(call))) {
                 None | Some(Phase::Communication) => Phase::Other,

@@ -24,15 +24,19 @@ options! {
 }
 
 /// The query `ranks`.
-pub const RANKS: Query =
-    Query::of_kinds("ranks", "Several ranks: who was late and why, collectives, clocks", &KINDS, of_one)
-        .examples(&["traces/", "rank*.json.gz --rank 7 --step 12", "traces.tar.gz --format json"])
-        .options::<RanksOptions>()
-        .inputs(&[Input::KernelRules]);
+pub const RANKS: Query = Query::with_kinds(
+    "ranks",
+    "Several ranks: who was late and why, collectives, clocks",
+    &KINDS,
+    single_trace,
+)
+.examples(&["traces/", "rank*.json.gz --rank 7 --step 12", "traces.tar.gz --format json"])
+.options::<RanksOptions>()
+.inputs(&[Input::KernelRules]);
 
 /// Answers for a trace alone: a run of one rank.
-fn of_one(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
-    let run = Run::new(vec![Summary::of(trace, request.name)], Vec::new());
+fn single_trace(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
+    let run = Run::new(vec![Summary::from_trace(trace, request.name)], Vec::new());
     match run.notes().first() {
         Some(note) if run.is_empty() => Err(Error::Unfit(note.message.clone())),
         _ => run.answer(request),

@@ -48,12 +48,12 @@ impl Run {
 
     /// Returns the findings about the run as rows.
     pub fn rows(&self, options: &RanksOptions) -> Rows {
-        rows(&Findings::of(self), filter(options)).first(options.row_limit)
+        rows(&Findings::new(self), filter(options)).first(options.row_limit)
     }
 
     /// Returns the findings about the run as a page of text.
     pub fn page(&self, options: &RanksOptions) -> Page {
-        let findings = Findings::of(self);
+        let findings = Findings::new(self);
         let mut page = Page::default();
         head(&findings, &mut page);
         page.section("Slow nodes", &slow_nodes(&findings, filter(options)), WIDEST);

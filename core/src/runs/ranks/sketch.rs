@@ -27,7 +27,7 @@ fn bin(ns: i64) -> i32 {
 
 impl Sketch {
     /// Returns the sketch of these durations, in ns.
-    pub(crate) fn of(durations: &[i64]) -> Sketch {
+    pub(crate) fn from_durations(durations: &[i64]) -> Sketch {
         let mut bins: Vec<i32> = durations.iter().map(|&ns| bin(ns)).collect();
         bins.sort_unstable();
         let mut sketch = Sketch::default();
@@ -88,7 +88,7 @@ mod tests {
         for round in 0..50 {
             let largest = [10, 1000, 1_000_000, 1 << 40][round % 4];
             let mut all: Vec<i64> = (0..=random.below(500)).map(|_| random.below(largest)).collect();
-            let sketch = Sketch::of(&all);
+            let sketch = Sketch::from_durations(&all);
             all.sort_unstable();
             for q in [0.0, 0.1, 0.5, 0.9, 0.99, 1.0] {
                 let exact = all[libm::floor(q * (all.len() - 1) as f64) as usize] as f64;

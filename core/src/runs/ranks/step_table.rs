@@ -49,7 +49,7 @@ impl StepTable {
         StepTable { numbers: self.numbers.clone(), keys: self.keys.clone(), has_steps: self.has_steps, cells }
     }
 
-    pub(crate) fn of(run: &Run, matched: &[Matched], waits: &[Waits]) -> StepTable {
+    pub(crate) fn new(run: &Run, matched: &[Matched], waits: &[Waits]) -> StepTable {
         let mut keys: Vec<(i64, i64)> =
             run.members.iter().flat_map(|member| member.steps.iter().map(key)).collect();
         sort_by_key(&mut keys, |key| *key);
@@ -184,7 +184,7 @@ const FEWEST: usize = 2;
 impl StepTable {
     /// Returns a table of parts in place of steps, for a recording of few steps: the time between collectives that all
     /// ranks have is divided into parts with equally many of them. `None` if there are too few.
-    pub(crate) fn of_parts(
+    pub(crate) fn from_parts(
         run: &Run,
         matched: &[Matched],
         waits: &[Waits],

@@ -34,8 +34,8 @@ pub(crate) struct Straggler {
 /// Returns the ranks that others waited for, the most expensive first. `parts` is used to find what recurs if there are
 /// few steps.
 pub(crate) fn stragglers(steps: &StepTable, parts: Option<&StepTable>) -> Vec<Straggler> {
-    let costs = Costs::of(steps);
-    let divided = parts.filter(|_| steps.numbers.len() < RECURS).map(Costs::of);
+    let costs = Costs::new(steps);
+    let divided = parts.filter(|_| steps.numbers.len() < RECURS).map(Costs::new);
     let recurring = divided.as_ref().unwrap_or(&costs);
     let work = recurring.table.typical(|cell| own(&cell.phases));
     let mut out = recurring.named(true, &|series, noise| persistent(series, work, noise));
@@ -59,7 +59,7 @@ struct Costs<'a> {
 }
 
 impl Costs<'_> {
-    fn of(table: &StepTable) -> Costs<'_> {
+    fn new(table: &StepTable) -> Costs<'_> {
         let of = table.costs();
         let largest = |cell: &Times| cell.iter().copied().max().unwrap_or(0);
         let mut sorted: Vec<(i64, i64)> = (of.iter().enumerate())

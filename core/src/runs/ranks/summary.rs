@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 
 pub(crate) use names::Named;
 
-/// The summary of one rank. It is made by [`Summary::of`], or read from a file by
+/// The summary of one rank. It is made by [`Summary::from_trace`], or read from a file by
 /// [`Summaries`](super::file::Summaries).
 ///
 /// All times are Unix times in ns, or times of the trace where it does not state when it began.
@@ -107,12 +107,12 @@ impl Summary {
     }
 
     /// Returns the summary of a trace. `source` is its name in reports.
-    pub fn of(trace: &Trace, source: &str) -> Summary {
-        Summary::of_analysis(&Analysis::new(trace), source)
+    pub fn from_trace(trace: &Trace, source: &str) -> Summary {
+        Summary::from_analysis(&Analysis::new(trace), source)
     }
 
     /// The same with what is known of the trace.
-    pub(crate) fn of_analysis(analysis: &Analysis<'_>, source: &str) -> Summary {
+    pub(crate) fn from_analysis(analysis: &Analysis<'_>, source: &str) -> Summary {
         let (trace, table) = (analysis.trace, &analysis.trace.table);
         let base = table.base_ns();
         let unix = |(start, end): (i64, i64)| (start.saturating_add(base), end.saturating_add(base));

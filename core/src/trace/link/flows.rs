@@ -45,7 +45,7 @@ impl<'a> OpIndex<'a> {
     }
 
     fn ends(&self) -> Maxima {
-        Maxima::of(self.starts.iter().map(|&(_, _, at)| self.table.end(self.tree.row(at))))
+        Maxima::new(self.starts.iter().map(|&(_, _, at)| self.table.end(self.tree.row(at))))
     }
 
     /// The innermost operator that contains the time of an event, on its track. `ends` are those of the operators.

@@ -36,7 +36,7 @@ impl Operators {
     /// The operator of a call if none with its external id contains it: the latest of its process that began before it, else the first
     /// of its process, else the first. Also whether there are several: in its process if that has any.
     pub(super) fn nearest(&self, table: &Table, id: i64, call: Row) -> Option<(Row, bool)> {
-        let own = self.repeated.as_ref().and_then(|repeated| repeated.of_process(table, id, call));
+        let own = self.repeated.as_ref().and_then(|repeated| repeated.in_process(table, id, call));
         let any = || Some((self.by_id.first(id)?, self.by_id.range(id).len() > 1));
         own.or_else(any)
     }
@@ -80,7 +80,7 @@ impl Repeated {
             ops
         };
         let by_track = sorted(&|row| table.track_id(row).0);
-        let ends = Maxima::of(by_track.iter().map(|op| table.end(op.row)));
+        let ends = Maxima::new(by_track.iter().map(|op| table.end(op.row)));
         let mut in_file: Vec<(i64, NameId, Row)> =
             by_id.0.iter().map(|&(id, row)| (id, table.track(row).pid, row)).collect();
         sort_by_key(&mut in_file, |&(id, pid, _)| (id, i64::from(pid.0)));
@@ -96,7 +96,7 @@ impl Repeated {
 
     /// The latest operator of the call's process that began before the call, else the first one in the file; and whether the process
     /// has several.
-    fn of_process(&self, table: &Table, id: i64, call: Row) -> Option<(Row, bool)> {
+    fn in_process(&self, table: &Table, id: i64, call: Row) -> Option<(Row, bool)> {
         let (pid, begin) = (table.track(call).pid, table.ts(call));
         let first = self.in_file.partition_point(|&(other, process, _)| (other, process) < (id, pid));
         let is_own = |at: usize| self.in_file.get(at).is_some_and(|op| (op.0, op.1) == (id, pid));

@@ -44,7 +44,7 @@ pub(super) struct Owners {
 }
 
 impl Processes {
-    pub(super) fn of(table: &Table, sources: &ById, work: &[(i64, Row)]) -> Processes {
+    pub(super) fn new(table: &Table, sources: &ById, work: &[(i64, Row)]) -> Processes {
         let evidence = Evidence::collect(table, sources, work);
         if evidence.processes.len() < 2 {
             return Processes::default();
@@ -54,7 +54,7 @@ impl Processes {
     }
 
     /// The processes that start the work of the device of this row.
-    pub(super) fn of_work(&self, table: &Table, row: Row) -> Option<&Owners> {
+    pub(super) fn get(&self, table: &Table, row: Row) -> Option<&Owners> {
         let at = self.devices.get((i64::from(table.track(row).pid.0), 0))?;
         self.owners.get(at as usize)
     }
@@ -80,7 +80,7 @@ impl Extent {
 /// Adds an event to the extent of its process or device, and returns the index of that.
 fn extend(table: &Table, index: &mut Index, extents: &mut Vec<Extent>, row: Row) -> usize {
     let pid = table.track(row).pid;
-    let at = index.of((i64::from(pid.0), 0), extents.len() as u32) as usize;
+    let at = index.get_or_insert((i64::from(pid.0), 0), extents.len() as u32) as usize;
     if at == extents.len() {
         extents.push(Extent { pid, first: row, last: row, begin: table.ts(row) });
     }

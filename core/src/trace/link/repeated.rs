@@ -43,7 +43,7 @@ pub(super) fn resolve(table: &Table, sources: &ById, mut work: Vec<(i64, Row)>) 
         return repeated;
     }
     sort_by_key(&mut work, |&(id, row)| (id, i64::from(row)));
-    let processes = Processes::of(table, sources, &work);
+    let processes = Processes::new(table, sources, &work);
     let launches = table.names.that(is_launch_name);
     let can_start = |row: Row| table.category(row) == Category::CpuOp || launches.has(table.name_id(row));
     for work in work.chunk_by(|a, b| a.0 == b.0) {
@@ -151,7 +151,7 @@ impl<'a> Group<'a> {
     }
 
     fn choose(&self, processes: &Processes, work: Row) -> Option<Choice> {
-        let owners = processes.of_work(self.table, work);
+        let owners = processes.get(self.table, work);
         let has = |pid: &&NameId| owners.is_some_and(|of| of.pids.contains(pid));
         let mut pids: Vec<NameId> = self.pids.iter().filter(has).copied().collect();
         if pids.is_empty() {

@@ -29,7 +29,7 @@ pub(super) fn pair_asyncs(
     let mut left: Vec<Row> = Vec::new();
     for instant in rows.chunk_by(|&a, &b| table.ts(a) == table.ts(b)) {
         let mut pair = |row: Row| {
-            let key = ids.of(row);
+            let key = ids.id(row);
             if let Some(key) = key.filter(|_| is_async_begin(table.ph(row))) {
                 open.stack(key).push(table, row);
                 return true;
@@ -64,7 +64,7 @@ struct Open {
 
 impl Open {
     fn stack(&mut self, id: Id) -> &mut Stack {
-        let at = self.index.of(id, self.stacks.len() as u32) as usize;
+        let at = self.index.get_or_insert(id, self.stacks.len() as u32) as usize;
         if at == self.stacks.len() {
             self.stacks.push(Stack::default());
         }

@@ -33,20 +33,20 @@ pub(super) fn pair_flows(
     let mut unmatched = 0;
     let mut events: Vec<(Id, Row, Side)> = Vec::with_capacity(rows.len());
     let directions: Vec<Directions> =
-        table.layouts.all().iter().map(|layout| Directions::of(table, layout)).collect();
+        table.layouts.all().iter().map(|layout| Directions::new(table, layout)).collect();
     for &row in rows {
         let side = match table.ph(row) {
             b's' => Side::Start,
             b't' | b'f' => Side::End,
             _ => {
                 let Directions { is_in, is_out } = directions[table.layout_id(row).0 as usize];
-                let id = ids.of_bind(row);
+                let id = ids.bind_id(row);
                 events.extend(id.filter(|_| is_in).map(|id| (id, row, Side::End)));
                 events.extend(id.filter(|_| is_out).map(|id| (id, row, Side::Start)));
                 continue;
             }
         };
-        match ids.of(row) {
+        match ids.id(row) {
             Some(id) => events.push((id, row, side)),
             None => unmatched += 1,
         }
@@ -118,7 +118,7 @@ impl<'a> Starts<'a> {
         unmatched + self.replaced + self.all.iter().filter(|start| !start.is_used).count() as u64
     }
 
-    fn of_process(&self, pid: NameId) -> Option<usize> {
+    fn last_in_process(&self, pid: NameId) -> Option<usize> {
         match &self.last {
             Some(last) => last.get((i64::from(pid.0), 0)).map(|at| at as usize),
             None => self.all.iter().rposition(|start| start.pid == pid),
@@ -127,7 +127,7 @@ impl<'a> Starts<'a> {
 
     fn add(&mut self, row: Row) {
         let pid = self.table.track(row).pid;
-        if let Some(at) = self.of_process(pid) {
+        if let Some(at) = self.last_in_process(pid) {
             self.replaced += u64::from(!core::mem::replace(&mut self.all[at].is_used, true));
         }
         if let Some(last) = &mut self.last {
@@ -149,7 +149,7 @@ impl<'a> Starts<'a> {
             self.first_unused += 1;
         }
         let first = Some(self.first_unused).filter(|&at| at < self.all.len());
-        let own = self.of_process(self.table.track(end).pid);
+        let own = self.last_in_process(self.table.track(end).pid);
         let at = own.or(first).or(self.all.len().checked_sub(1))?;
         self.all[at].is_used = true;
         Some(self.all[at].row)

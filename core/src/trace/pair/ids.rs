@@ -27,7 +27,7 @@ struct IdFields {
 }
 
 impl IdFields {
-    fn of(table: &Table, layout: &Layout) -> IdFields {
+    fn new(table: &Table, layout: &Layout) -> IdFields {
         let names = &table.names;
         let top = |key: &str| {
             layout.fields.iter().rev().find(|f| f.place == Place::Top && names.get(f.key) == key).copied()
@@ -47,7 +47,7 @@ pub(super) struct Directions {
 
 impl Directions {
     /// The directions, of an event with a `bind_id`.
-    pub(super) fn of(table: &Table, layout: &Layout) -> Directions {
+    pub(super) fn new(table: &Table, layout: &Layout) -> Directions {
         let has = |key: &str, wanted: Option<FieldType>| {
             let mut top = layout.fields.iter().filter(|f| f.place == Place::Top);
             top.any(|f| table.names.get(f.key) == key && wanted.is_none_or(|wanted| f.field_type == wanted))
@@ -75,7 +75,7 @@ const ID2: i64 = 100;
 
 impl<'a> Ids<'a> {
     pub(super) fn new(table: &'a Table) -> Self {
-        let layouts = table.layouts.all().iter().map(|layout| IdFields::of(table, layout)).collect();
+        let layouts = table.layouts.all().iter().map(|layout| IdFields::new(table, layout)).collect();
         let index = Index::default;
         Ids {
             table,
@@ -89,7 +89,7 @@ impl<'a> Ids<'a> {
     }
 
     /// The id of an asynchronous event or of a flow of version 1.
-    pub(super) fn of(&mut self, row: Row) -> Option<Id> {
+    pub(super) fn id(&mut self, row: Row) -> Option<Id> {
         let layout = self.table.layout_id(row).0 as usize;
         let fields = self.layouts[layout];
         if let (Some(space), Some(field)) = (fields.space, fields.id) {
@@ -113,7 +113,7 @@ impl<'a> Ids<'a> {
     }
 
     /// The id of a flow of version 2.
-    pub(super) fn of_bind(&mut self, row: Row) -> Option<Id> {
+    pub(super) fn bind_id(&mut self, row: Row) -> Option<Id> {
         let field = self.layouts[self.table.layout_id(row).0 as usize].bind?;
         let (kind, value) = self.value(row, &field);
         Some((self.space((u32::MAX, u32::MAX), (kind, -2)), value))
@@ -135,9 +135,9 @@ impl<'a> Ids<'a> {
 
     fn space(&mut self, (cat, scope): (u32, u32), (kind, pid): (i64, i64)) -> i64 {
         let next = self.groups.len() as u32;
-        let group = self.groups.of((i64::from(cat), i64::from(scope)), next);
+        let group = self.groups.get_or_insert((i64::from(cat), i64::from(scope)), next);
         let next = self.spaces.len() as u32;
-        i64::from(self.spaces.of((i64::from(group) << 8 | kind, pid), next))
+        i64::from(self.spaces.get_or_insert((i64::from(group) << 8 | kind, pid), next))
     }
 
     /// The id in an `id2`, and whether it is local.
@@ -146,7 +146,7 @@ impl<'a> Ids<'a> {
             return None;
         }
         let next = self.values.len() as u32;
-        let at = self.parsed.of((self.raw(row, field), 0), next);
+        let at = self.parsed.get_or_insert((self.raw(row, field), 0), next);
         if at == next {
             let value = self.table.fields.value(row.index(), field, &self.table.names);
             let parsed = parse(value).map(|(text, is_local)| (self.texts.intern(&text), is_local));

@@ -92,7 +92,7 @@ impl Indexed {
             Of::Process(pid) => 1 << 32 | i64::from(pid),
             Of::Track(track) => 2 << 32 | i64::from(track),
         };
-        let at = self.index.of((name, of), self.groups.len() as u32) as usize;
+        let at = self.index.get_or_insert((name, of), self.groups.len() as u32) as usize;
         if at == self.groups.len() {
             self.groups.push(Group::default());
         }
@@ -100,13 +100,13 @@ impl Indexed {
     }
 
     /// The groups of a begin or an end.
-    fn of(table: &Table, row: Row) -> [Of; 3] {
+    fn scopes(table: &Table, row: Row) -> [Of; 3] {
         [Of::All, Of::Process(table.track(row).pid.0), Of::Track(table.track_id(row).0)]
     }
 
     fn each(&mut self, table: &Table, begin: Row, change: impl Fn(&mut Group)) {
         for name in [ANY, i64::from(table.name_id(begin).0)] {
-            for of in Indexed::of(table, begin) {
+            for of in Indexed::scopes(table, begin) {
                 change(self.group(name, of));
             }
         }
@@ -137,12 +137,12 @@ impl Indexed {
     /// As [`Stack::close`]. The begins that are left of the same process are earlier, because the latest one was removed.
     fn close(&mut self, table: &Table, end: Row) -> Option<(Row, bool)> {
         let name = if table.name(end).is_empty() { ANY } else { i64::from(table.name_id(end).0) };
-        let [all, process, track] = Indexed::of(table, end);
+        let [all, process, track] = Indexed::scopes(table, end);
         let own = self.last(name, process);
         let begin = own.or_else(|| self.last(name, all))?;
         self.closed.insert((i64::from(begin), 0));
         self.each(table, begin, |group| group.count -= 1);
-        let [_, process_of_begin, _] = Indexed::of(table, begin);
+        let [_, process_of_begin, _] = Indexed::scopes(table, begin);
         let mut count = |of| self.group(name, of).count;
         let is_ambiguous = if own.is_none() {
             count(all) > count(process_of_begin)

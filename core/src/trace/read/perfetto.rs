@@ -244,7 +244,7 @@ impl Perfetto {
 
     fn packet(&mut self, packet: &Packet<'_>) -> Result<(), Damaged> {
         let mut sequences = core::mem::take(&mut self.sequences);
-        let read = self.packet_of(packet, sequences.of((i64::from(packet.sequence), 0)));
+        let read = self.packet_of(packet, sequences.entry((i64::from(packet.sequence), 0)));
         self.sequences = sequences;
         read
     }

@@ -84,7 +84,7 @@ impl Segment {
         let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).ok()?);
         let diagnostics = Diagnostics::decode(&mut reader)?;
         let at = bytes.len() - reader.len();
-        let count = PackedTable::of(&bytes[at..])?.len();
+        let count = PackedTable::parse(&bytes[at..])?.len();
         (start < end).then_some(Segment {
             events: Events::Packed { bytes, at, count },
             diagnostics,
@@ -141,7 +141,7 @@ impl Segment {
         match &self.events {
             Events::Parsed(own) => table.append(own),
             Events::Packed { bytes, at, .. } => {
-                if let Some(packed) = PackedTable::of(&bytes[*at..]) {
+                if let Some(packed) = PackedTable::parse(&bytes[*at..]) {
                     packed.append_to(table);
                 }
             }

@@ -45,7 +45,7 @@ impl Frames {
         let name = self.names.intern(name);
         let next = self.list.len() as u32;
         let key = (i64::from(caller.wrapping_add(1)), i64::from(name.0));
-        let frame = self.known.of(key, next);
+        let frame = self.known.get_or_insert(key, next);
         if frame == next {
             self.list.push(Frame { name, caller });
         }

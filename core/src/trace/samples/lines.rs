@@ -22,7 +22,7 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// Finds the names of the members.
-    pub(crate) fn of(table: &'a Table) -> Lines<'a> {
+    pub(crate) fn new(table: &'a Table) -> Lines<'a> {
         let keys = [edit::SAMPLES, edit::FRAMES].map(|key| table.names.find(key));
         Lines { table, keys, events: table.names.find(EVENTS) }
     }
@@ -54,7 +54,7 @@ impl<'a> Lines<'a> {
 
 /// Makes members of the document of the lines. Nodes of execution traces, which have no phase, are not lines.
 pub(crate) fn adopt(table: &mut Table, diagnostics: &mut Diagnostics) {
-    let lines = Lines::of(table);
+    let lines = Lines::new(table);
     if table.metadata.source != Source::Chrome || lines.keys == [None; 2] {
         return;
     }

@@ -76,7 +76,7 @@ pub(super) fn parts(table: &Table) -> (Vec<Row>, Vec<usize>, Vec<Profile>) {
         .map(|&row| {
             let track = table.track(row);
             let key = (i64::from(track.pid.0), i64::from(names.intern(&id_of(table, row)).0));
-            let mut at = index.of(key, profiles.len() as u32) as usize;
+            let mut at = index.get_or_insert(key, profiles.len() as u32) as usize;
             // A second profile with the same id follows the first.
             if profiles.get(at).is_some_and(|known| known.track.is_some()) && table.name(row) != CHUNK {
                 at = profiles.len();
@@ -185,7 +185,7 @@ impl Nodes {
                 continue;
             };
             let frame = samples.frames.add(&name_of(node));
-            self.index.of(key, frame);
+            self.index.get_or_insert(key, frame);
             self.callers.extend(id(node.get("parent")).map(|caller| (frame, caller)));
             self.children
                 .extend(list(node, "children").iter().filter_map(|child| Some((id(Some(child))?, frame))));

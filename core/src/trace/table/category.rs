@@ -46,7 +46,7 @@ impl Category {
     pub const NAMED: Vocabulary = Category::VOCABULARY.without_last().names();
 
     /// The category of an event with this `cat`, which may be a comma-separated list; its first entry counts.
-    pub fn of(text: &str) -> Category {
+    pub fn from_name(text: &str) -> Category {
         use Category::*;
         match text.split(',').next().unwrap_or(text) {
             "cpu_op" | "Operator" | "operator" => CpuOp,

@@ -74,7 +74,7 @@ macro_rules! known_keys {
 
         impl Key {
             /// The known key with this spelling.
-            pub fn of(text: &str) -> Option<Key> {
+            pub fn from_name(text: &str) -> Option<Key> {
                 match text { $($first $(| $other)* => Some(Key::$variant),)* _ => None }
             }
 
@@ -269,7 +269,7 @@ impl Default for PathKeys {
 }
 
 impl PathKeys {
-    fn of(key: NameId, place: Place) -> (i64, i64) {
+    fn path_key(key: NameId, place: Place) -> (i64, i64) {
         (i64::from(key.0), i64::from(place as u8))
     }
 }
@@ -350,9 +350,9 @@ impl Layouts {
         }
         known.end = node.0;
         for (key, place) in added {
-            known.keys.insert(PathKeys::of(key, place));
+            known.keys.insert(PathKeys::path_key(key, place));
         }
-        known.keys.get(PathKeys::of(key, place)).is_some()
+        known.keys.get(PathKeys::path_key(key, place)).is_some()
     }
 
     /// Whether a key occurs twice on the path to `node`.
@@ -401,7 +401,7 @@ impl Layouts {
         let mut layout = Layout {
             ph,
             cat,
-            category: cat.map_or(Category::Other, |cat| Category::of(names.get(cat))),
+            category: cat.map_or(Category::Other, |cat| Category::from_name(names.get(cat))),
             fields: Vec::new(),
             known: [u16::MAX; KEYS],
             has_size: false,
@@ -411,7 +411,8 @@ impl Layouts {
             let at = layout.fields.len();
             layout.fields.push(Field { key, place, field_type, skip });
             skip += field_type.varints();
-            let known = Key::of(names.get(key)).filter(|known| place == Place::Top || !known.is_top_level());
+            let known =
+                Key::from_name(names.get(key)).filter(|known| place == Place::Top || !known.is_top_level());
             if let (Some(known), true) = (known, at < u16::MAX as usize) {
                 layout.known[known as usize] = at as u16;
             }
@@ -434,7 +435,7 @@ impl Layouts {
     ) -> LayoutId {
         let next = self.layouts.len() as u32;
         let meaning = i64::from(ph) << 8 | i64::from(category as u8);
-        let copy = self.reclassified.of((i64::from(id.0), meaning), next);
+        let copy = self.reclassified.get_or_insert((i64::from(id.0), meaning), next);
         if copy == next {
             let mut layout = Layout { ph, category, ..self.get(id).clone() };
             for (at, field) in layout.fields.iter().enumerate() {

@@ -72,7 +72,7 @@ pub(crate) struct PackedTable<'a> {
 impl<'a> PackedTable<'a> {
     /// Returns the events in `bytes`, or `None` if they do not have the form. Of bytes that have it but were not written by
     /// [`Table::pack`], the events have any values.
-    pub(crate) fn of(bytes: &'a [u8]) -> Option<PackedTable<'a>> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Option<PackedTable<'a>> {
         let mut reader = Reader::new(bytes);
         let references = References {
             names: reader.list(|r| core::str::from_utf8(r.block()?).ok())?,

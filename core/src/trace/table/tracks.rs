@@ -44,7 +44,7 @@ impl Tracks {
     /// Returns the id of `track`. Stores it if it is new.
     pub(crate) fn intern(&mut self, track: Track) -> TrackId {
         let next = self.tracks.len() as u32;
-        let id = self.index.of(key(track), next);
+        let id = self.index.get_or_insert(key(track), next);
         if id == next {
             self.tracks.push(track);
         }

@@ -54,7 +54,7 @@ struct Spans {
 impl Lanes {
     fn add(&mut self, table: &Table, row: Row, id: u32) {
         let (begin, end) = (table.ts(row), table.end(row));
-        let own = *self.lane_of.of((i64::from(id), 0));
+        let own = *self.lane_of.entry((i64::from(id), 0));
         let nested = own.filter(|&lane| self.all[lane].id == id && self.all[lane].takes(table, row));
         let lane = nested.unwrap_or_else(|| self.free(begin));
         let spans = &mut self.all[lane];
@@ -62,7 +62,7 @@ impl Lanes {
             spans.open.clear();
             spans.id = id;
             self.busy.push(Reverse((end, lane)));
-            *self.lane_of.of((i64::from(id), 0)) = Some(lane);
+            *self.lane_of.entry((i64::from(id), 0)) = Some(lane);
         }
         spans.spans.push((row, spans.open.last().copied()));
         spans.open.push(spans.spans.len() - 1);

@@ -83,7 +83,7 @@ fn torch_version() -> Arg {
         .long("torch-version")
         .value_name("VERSION")
         .help_heading("Input")
-        .value_parser(Rules::of_version)
+        .value_parser(Rules::for_version)
         .allow_hyphen_values(true)
         .help("Make events and averages by the rules of this version of PyTorch, such as 2.15 [default: recognised]")
 }

@@ -12,12 +12,12 @@ use kinetoscope_core::output::write::merge::Merger;
 /// Writes the events of all files as one trace. The files are read twice: first for the clocks, then for the events, so
 /// that one trace is in memory at a time.
 pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
-    let files = Files::of(matches);
+    let files = Files::from_matches(matches);
     let wanted: Option<Vec<i64>> = matches.get_many("ranks").map(|ranks| ranks.copied().collect());
     if files.traces.iter().any(|path| path.as_os_str() == "-") {
         return Err(Failure::usage("merge reads its files twice, so it cannot read standard input"));
     }
-    let sources = RunFiles::of(&files.traces)?;
+    let sources = RunFiles::find(&files.traces)?;
     let mut read = Read::default();
     read_run(&sources, &files.reading.rules, &mut |found| read.add_events(found));
     let code = read.code;

@@ -16,15 +16,15 @@ use std::path::{Path, PathBuf};
 
 /// Writes the summaries of all files: to one file, or to one file each in a folder.
 pub(crate) fn summarize(matches: &ArgMatches) -> Result<u8, Failure> {
-    let files = Files::of(matches);
+    let files = Files::from_matches(matches);
     let Some(output) = matches.get_one::<PathBuf>("output").cloned() else {
         return Err(Failure::usage("summarize needs --output FILE or FOLDER"));
     };
     if output.as_os_str() == "-" && io::stdout().is_terminal() {
         return Err(Failure::usage("a summary is not text: name a file with --output, or use a pipe"));
     }
-    let run = RunFiles::of(&files.traces)?;
-    let inputs = Inputs::of(matches);
+    let run = RunFiles::find(&files.traces)?;
+    let inputs = Inputs::from_matches(matches);
     let mut destination = if output.is_dir() {
         Destination::Folder { folder: output, written: HashSet::new() }
     } else {
@@ -95,7 +95,7 @@ fn encoded(found: Found, strict: bool, code: &mut u8) -> Option<Summaries> {
                 report_partial(&found.path);
                 *code = (*code).max(UNFIT);
             }
-            let summary = Summary::of(&trace, &found.name);
+            let summary = Summary::from_trace(&trace, &found.name);
             if summary.is_merged() {
                 report(format!("{}: {MERGED}", found.path));
                 *code = (*code).max(UNREADABLE);

@@ -13,7 +13,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 pub(super) fn export(form: &str, matches: &ArgMatches) -> Result<u8, Failure> {
-    let ranks = Ranks::of(matches)?;
+    let ranks = Ranks::from_matches(matches)?;
     let output = args::output_of(matches);
     let output = output.as_deref();
     match (form, output) {

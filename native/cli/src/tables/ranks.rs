@@ -29,12 +29,12 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    pub(super) fn of(matches: &ArgMatches) -> Result<Ranks, Failure> {
-        Ranks::of_paths(traces_of(matches), matches)
+    pub(super) fn from_matches(matches: &ArgMatches) -> Result<Ranks, Failure> {
+        Ranks::from_paths(traces_of(matches), matches)
     }
 
     /// The same for other paths.
-    pub(super) fn of_paths(arguments: Vec<PathBuf>, matches: &ArgMatches) -> Result<Ranks, Failure> {
+    pub(super) fn from_paths(arguments: Vec<PathBuf>, matches: &ArgMatches) -> Result<Ranks, Failure> {
         let run_id = matches.get_one::<String>("run-id").map(|id| RunId::new(id)).transpose()?;
         let rules = rules_of(matches);
         Ok(Ranks { arguments, rules, run_id, rank: matches.get_one("rank").copied().unwrap_or(0) })
@@ -66,10 +66,10 @@ impl Ranks {
 /// Reads the traces of an argument one after the other.
 fn read_all(argument: &Path, rules: &ChosenRules, each: &mut dyn FnMut(Found)) -> Result<(), Failure> {
     #[cfg(feature = "cloud")]
-    if let Some(remote) = kinetoscope_tables::remote::Remote::of(argument)? {
+    if let Some(remote) = kinetoscope_tables::remote::Remote::from_path(argument)? {
         return super::remote::read(&remote, rules, each);
     }
-    read_run(&RunFiles::of(&[argument.to_owned()])?, rules, each);
+    read_run(&RunFiles::find(&[argument.to_owned()])?, rules, each);
     Ok(())
 }
 

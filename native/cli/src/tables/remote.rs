@@ -19,7 +19,7 @@ pub(super) fn read(remote: &Remote, rules: &ChosenRules, each: &mut dyn FnMut(Fo
         let local = folder.path().join(Path::new(&full).file_name().unwrap_or_default());
         remote.download(&name, &local)?;
         let mut renamed = |found: Found| each(found.at(&full, name.is_empty()));
-        read_run(&RunFiles::of(std::slice::from_ref(&local))?, rules, &mut renamed);
+        read_run(&RunFiles::find(std::slice::from_ref(&local))?, rules, &mut renamed);
         std::fs::remove_file(&local)?;
     }
     Ok(())

@@ -69,13 +69,13 @@ fn open(paths: Vec<PathBuf>, matches: &ArgMatches) -> Result<(Session, u8), Fail
     match datasets {
         0 => {
             let mut traces = Vec::new();
-            let code = Ranks::of_paths(paths, matches)?.read(&mut |of| {
+            let code = Ranks::from_paths(paths, matches)?.read(&mut |of| {
                 traces.push(of);
                 Ok(())
             })?;
-            Ok((Session::of_traces(traces, limit)?, code))
+            Ok((Session::from_traces(traces, limit)?, code))
         }
-        1 if paths.len() == 1 => Ok((Session::of_dataset(&Dataset::open(&paths[0])?, limit)?, 0)),
+        1 if paths.len() == 1 => Ok((Session::from_dataset(&Dataset::open(&paths[0])?, limit)?, 0)),
         _ => Err(Failure { message: "name one data set, or traces".to_owned(), code: UNREADABLE }),
     }
 }

@@ -36,7 +36,7 @@ pub(crate) type SharedLive = Arc<Mutex<Live>>;
 
 impl Live {
     /// Follows a file.
-    pub(crate) fn of_file(path: &Path, keep: Duration) -> Result<Live, Failure> {
+    pub(crate) fn from_file(path: &Path, keep: Duration) -> Result<Live, Failure> {
         let mut head = Vec::new();
         if path.exists() && !path.is_file() {
             return Err(Failure::usage(format!("{} is not a file", path.display())));
@@ -52,7 +52,7 @@ impl Live {
     }
 
     /// Follows what a program records.
-    pub(crate) fn of_program(program: Program, keep: Duration) -> Live {
+    pub(crate) fn from_program(program: Program, keep: Duration) -> Live {
         Live { program: Some(program), follower: None, keep, files: 0 }
     }
 

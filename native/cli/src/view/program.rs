@@ -63,21 +63,21 @@ impl Program {
             let place = |ending| folder.join(format!("{pid}.{ending}"));
             let [socket, port] = [place("sock"), place("port")];
             return if port.exists() && !socket.exists() {
-                of_file(&port)
+                from_file(&port)
             } else {
                 Ok(Program::Socket(socket))
             };
         }
         if address == "-" {
-            return of_line(&mut io::stdin(), "standard input");
+            return from_line(&mut io::stdin(), "standard input");
         }
         let path = PathBuf::from(address);
         if !path.exists()
-            && let Some(program) = of_port(address)?
+            && let Some(program) = at_port(address)?
         {
             return Ok(program);
         }
-        if path.is_file() { of_file(&path) } else { Ok(Program::Socket(path)) }
+        if path.is_file() { from_file(&path) } else { Ok(Program::Socket(path)) }
     }
 
     /// Sends a command and returns the answer. The error has the address, without the secret.
@@ -101,7 +101,7 @@ impl Program {
 }
 
 /// The program at a port of a loopback address, if that is what an address is.
-fn of_port(address: &str) -> Result<Option<Program>, String> {
+fn at_port(address: &str) -> Result<Option<Program>, String> {
     let (place, secret) = address.split_once('/').unwrap_or((address, ""));
     let Some(place) = loopback(place)? else { return Ok(None) };
     if !secret.is_empty() {
@@ -116,14 +116,14 @@ fn of_port(address: &str) -> Result<Option<Program>, String> {
 }
 
 /// The program whose port and secret are in a file.
-fn of_file(path: &Path) -> Result<Program, String> {
+fn from_file(path: &Path) -> Result<Program, String> {
     let name = path.display().to_string();
     let mut file = File::open(path).map_err(|error| format!("{name}: {error}"))?;
-    of_line(&mut file, &name)
+    from_line(&mut file, &name)
 }
 
 /// The program of a line `ADDRESS:PORT/SECRET`.
-fn of_line(from: &mut dyn Read, name: &str) -> Result<Program, String> {
+fn from_line(from: &mut dyn Read, name: &str) -> Result<Program, String> {
     let mut line = String::new();
     from.take(LONGEST).read_to_string(&mut line).map_err(|error| format!("{name}: {error}"))?;
     let wrong = || format!("{name}: a line such as 127.0.0.1:4040/SECRET was expected");
@@ -213,7 +213,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use super::{PATIENCE, Program, State, Until, of_line};
+    use super::{PATIENCE, Program, State, Until, from_line};
     use std::io::{self, ErrorKind, Read};
     use std::path::PathBuf;
     use std::time::Instant;
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn addresses_are_sockets_ports_and_process_ids() {
         let port = |text: &str, secret: &str| Program::Port(text.parse().expect("an address"), secret.into());
-        let line = |text: &str| of_line(&mut text.as_bytes(), "f");
+        let line = |text: &str| from_line(&mut text.as_bytes(), "f");
         assert_eq!(line("127.0.0.1:80/ab\n"), Ok(port("127.0.0.1:80", "ab")));
         assert_eq!(line("localhost:80/ab"), Ok(port("127.0.0.1:80", "ab")));
         assert_eq!(line("[::1]:80/ab"), Ok(port("[::1]:80", "ab")));

@@ -33,7 +33,7 @@ struct Group {
 }
 
 impl Group {
-    fn of(tables: Vec<&'static Schema>) -> Group {
+    fn new(tables: Vec<&'static Schema>) -> Group {
         Group { memory: tables.iter().map(|schema| memory_of(schema)).max().unwrap_or(0), tables }
     }
 }
@@ -70,8 +70,8 @@ impl Order {
             tables.iter().copied().partition(|schema| has_summary && SUMMARY.contains(&schema.name));
         // The summary computes its parts at the same time; alone, each takes longer.
         of_summary.sort_by_key(|schema| schema.name != SUMMARY[0]);
-        let mut waiting: Vec<Group> = others.into_iter().map(|schema| Group::of(vec![schema])).collect();
-        waiting.extend(has_summary.then(|| Group::of(of_summary)));
+        let mut waiting: Vec<Group> = others.into_iter().map(|schema| Group::new(vec![schema])).collect();
+        waiting.extend(has_summary.then(|| Group::new(of_summary)));
         waiting.sort_by_key(|group| Reverse(group.memory));
         Order { state: Mutex::new(State { waiting, in_use: 0 }), ended: Condvar::new() }
     }

@@ -22,7 +22,7 @@ impl Query {
     }
 
     /// The rows of the command's answer that it has, such as `kind=device`.
-    pub fn of_rows(&self) -> Option<&'static str> {
+    pub fn selected_rows(&self) -> Option<&'static str> {
         self.comment("where: ")
     }
 

@@ -153,7 +153,7 @@ impl Reader {
         };
         let data = piece.open.read(at, piece.rows.clone());
         let kind = self.schema.fields()[at].kind;
-        piece.of.arrays(Form::Views).of(&data, kind).map_err(DataFusionError::from)
+        piece.of.arrays(Form::Views).build(&data, kind).map_err(DataFusionError::from)
     }
 }
 

@@ -38,7 +38,7 @@ fn collect(events: &[Value], wanted: &[&str]) -> Vec<Event> {
     .collect()
 }
 
-pub(crate) fn of(events: &[Value]) -> Launches {
+pub(crate) fn launches(events: &[Value]) -> Launches {
     let calls = collect(events, &["cuda_runtime", "cuda_driver"]);
     let work = collect(events, &["kernel"]);
     linked(&calls, &work.into_iter().filter(|work| work.id != 0).collect::<Vec<Event>>())
@@ -115,7 +115,7 @@ fn resolve(group: &[&Event], work: &[&Event], owners: &Owners, launches: &mut La
     let outer = if starting.is_empty() { outer } else { starting };
     let candidates = |work: &Event| {
         let of_owners: Vec<&Event> =
-            outer.iter().copied().filter(|call| owners.of(work.pid).contains(&call.pid)).collect();
+            outer.iter().copied().filter(|call| owners.get(work.pid).contains(&call.pid)).collect();
         let left = if of_owners.is_empty() { outer.clone() } else { of_owners };
         let is_named = |call: &Event| work.external > 0 && call.external == work.external;
         let of_owners: Vec<&Event> = left.iter().copied().filter(|call| is_named(call)).collect();
@@ -158,7 +158,7 @@ fn pids(events: &[Event]) -> Vec<u64> {
 }
 
 impl Owners {
-    fn of(&self, device: u64) -> Vec<u64> {
+    fn get(&self, device: u64) -> Vec<u64> {
         self.all.iter().find(|of| of.0 == device).map(|of| of.1.clone()).unwrap_or_default()
     }
 

@@ -17,7 +17,7 @@ pub(crate) fn check(base: &Profile, new: &Profile, what: &str) {
     let back = diff(new, base);
     check_exchanged(&there, &back, what);
     for one in [base, new] {
-        let comparison = Comparison::of(one, one);
+        let comparison = Comparison::new(one, one);
         let rows = rows(&comparison);
         assert!(rows.iter().all(|row| row["kind"] == "note"), "{what}: {rows:?}");
     }
@@ -169,7 +169,7 @@ fn identities_hold_for_fixtures() {
             let Some(trace) = std::fs::read(&path).ok().and_then(|bytes| Trace::read(&bytes).ok()) else {
                 continue;
             };
-            let profile = Profile::of(&trace, "a fixture");
+            let profile = Profile::from_trace(&trace, "a fixture");
             if let Some(last) = last.replace(profile.clone()) {
                 check(&last, &profile, &path.display().to_string());
                 pairs += 1;

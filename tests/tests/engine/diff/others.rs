@@ -32,7 +32,7 @@ fn traces(folder: &Path, found: &mut Vec<(String, Profile)>) {
             traces(&path, found);
         } else if let Some(trace) = std::fs::read(&path).ok().and_then(|bytes| Trace::read(&bytes).ok()) {
             let name = path.display().to_string();
-            found.push((name.clone(), Profile::of(&trace, &name)));
+            found.push((name.clone(), Profile::from_trace(&trace, &name)));
         }
     }
 }

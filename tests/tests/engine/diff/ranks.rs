@@ -21,23 +21,24 @@ fn recorded(name: &str) -> Option<Vec<Trace>> {
 }
 
 fn generated(injected: Option<(usize, Injected)>, seed: u64) -> Vec<Trace> {
-    let run = generate(&Plan { injected, steps: 8, ..Plan::of(seed) });
+    let run = generate(&Plan { injected, steps: 8, ..Plan::from_seed(seed) });
     run.traces.iter().map(|text| Trace::read(text.as_bytes()).expect("a trace")).collect()
 }
 
 pub(super) fn ranks(traces: &[Trace]) -> Vec<Profile> {
-    let named = |(rank, trace): (usize, &Trace)| Profile::of_rank(trace, &format!("rank{rank}.json"));
+    let named = |(rank, trace): (usize, &Trace)| Profile::from_rank(trace, &format!("rank{rank}.json"));
     traces.iter().enumerate().map(named).collect()
 }
 
 fn summaries(traces: &[Trace]) -> Vec<Profile> {
-    let named =
-        |(rank, trace): (usize, &Trace)| Profile::of_summary(Summary::of(trace, &format!("rank{rank}.json")));
+    let named = |(rank, trace): (usize, &Trace)| {
+        Profile::from_summary(Summary::from_trace(trace, &format!("rank{rank}.json")))
+    };
     traces.iter().enumerate().map(named).collect()
 }
 
 pub(super) fn compared(base: &[Profile], new: &[Profile]) -> Vec<Value> {
-    rows(&Comparison::of_runs(base, new).expect("a comparison"))
+    rows(&Comparison::between_runs(base, new).expect("a comparison"))
 }
 
 fn wait(rows: &[Value]) -> &Value {
@@ -131,7 +132,7 @@ fn recordings_of_a_rank_follow_one_another() {
         (int(&total["steps_a"]), int(&total["steps_b"]))
     };
     assert_eq!(steps(&rows), (16, 16));
-    let page = Comparison::of_runs(&base, &new).expect("a comparison").page(&DiffOptions::default());
+    let page = Comparison::between_runs(&base, &new).expect("a comparison").page(&DiffOptions::default());
     assert!(page.starts_with("A: 4 ranks with 8 recordings (16 steps)\n"), "{page}");
     let rows = compared(&base, &ranks(&generated(None, 3)));
     assert_eq!(steps(&rows), (8, 8));
@@ -181,7 +182,7 @@ fn summaries_have_the_phases_and_waits_of_their_traces() {
 #[test]
 fn a_summary_is_not_compared_with_a_trace() {
     let traces = generated(None, 6);
-    let error = Comparison::of_runs(&ranks(&traces), &summaries(&traces)).expect_err("an error");
+    let error = Comparison::between_runs(&ranks(&traces), &summaries(&traces)).expect_err("an error");
     assert_eq!(
         error.to_string(),
         "summaries are compared with summaries: there is one of rank0.json, and the trace rank0.json"

@@ -142,7 +142,7 @@ fn halves_of_one_recording_have_no_change() {
                 order.swap(at, random.below(at as u64 + 1) as usize);
             }
             let (one, other) = order.split_at(order.len() / 2);
-            let rows = diff(&profile.of_steps(one), &profile.of_steps(other));
+            let rows = diff(&profile.with_steps(one), &profile.with_steps(other));
             !rows.iter().any(|row| row["significant"] == true)
         });
         assert!(silent.count() >= 99, "{name}");

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 fn tree(base: &Profile, new: &Profile) -> Vec<Value> {
     let query = query("diff-tree").expect("a query");
-    let comparison = Comparison::of(base, new);
+    let comparison = Comparison::new(base, new);
     let rows = comparison.answer(query, Request::new(&Options::default())).expect("an answer").rows;
     (0..rows.rows.len()).map(|at| serde_json::from_str(&rows.json_row(at)).expect("JSON")).collect()
 }
@@ -58,7 +58,7 @@ fn times_add_up_to_the_totals() {
         let (base, new) = (made(Changed::Nothing, 1), made(changed, 2));
         let rows = tree(&base, &new);
         check_sums(&rows, &format!("{changed:?}"));
-        let comparison = Comparison::of(&base, &new);
+        let comparison = Comparison::new(&base, &new);
         let totals = super::rows(&comparison);
         let total = |name: &str| {
             totals.iter().find(|row| row["kind"] == "total" && row["name"] == name).expect("a total")
@@ -108,7 +108,7 @@ fn small_places_are_left_out() {
     let read = |name: &str| {
         profile(&files::read(&files::data().join(format!("pairs/{name}.json"))).expect("a trace"))
     };
-    let comparison = Comparison::of(&read("base1"), &read("op_slow1"));
+    let comparison = Comparison::new(&read("base1"), &read("op_slow1"));
     let (all, large) = (comparison.tree(0.0).rows.len(), comparison.tree(0.05));
     assert!(large.rows.len() < all / 4, "{} of {all}", large.rows.len());
     let rows: Vec<Value> =

@@ -22,7 +22,7 @@ fn varied(seed: u64) -> Plan {
         numbered: !seed.is_multiple_of(3),
         missing: if seed.is_multiple_of(5) { 4 } else { 0 },
         ranks: if seed.is_multiple_of(7) { 8 } else { 4 },
-        ..Plan::of(seed)
+        ..Plan::from_seed(seed)
     }
 }
 
@@ -79,7 +79,7 @@ fn a_slow_node_comes_first() {
     let mut wrong = Vec::new();
     for seed in 0..SEEDS {
         let nodes = 2 + seed as usize % 3;
-        let plan = Plan { ranks: 4 * nodes, per_node: 4, ..Plan::of(seed) };
+        let plan = Plan { ranks: 4 * nodes, per_node: 4, ..Plan::from_seed(seed) };
         let slow = seed as usize % nodes;
         let (_, rows) = answer(&Plan { injected: Some((4 * slow, Injected::Node)), ..plan });
         let named: Vec<&Value> = of_kind(&rows, "slow_node").collect();
@@ -101,7 +101,7 @@ fn a_slow_link_comes_first() {
     let mut wrong = Vec::new();
     for seed in 0..SEEDS {
         let culprit = 2 * (seed as usize % 4);
-        let plan = Plan { pairs: true, ranks: 8, steps: 4, ..Plan::of(seed) };
+        let plan = Plan { pairs: true, ranks: 8, steps: 4, ..Plan::from_seed(seed) };
         let (_, rows) = answer(&Plan { injected: Some((culprit, Injected::SlowLink)), ..plan });
         let first = of_kind(&rows, "slow_link").next();
         if first.is_none_or(|row| row["ranks"] != serde_json::json!([culprit, culprit + 1])) {

@@ -67,7 +67,7 @@ impl<'a> Host<'a> {
                 spans += usize::from(matches!(category, Category::CpuOp | Category::UserAnnotation));
                 let around = tree.parent(at).and_then(|around| doing[around.index()]);
                 let copy = if category.is_launch_call() { copy_of(&copies, row) } else { None };
-                let sign = copy.map_or_else(|| signs.of(table, row), Sign::Call);
+                let sign = copy.map_or_else(|| signs.sign(table, row), Sign::Call);
                 doing[at.index()] = Some(inside(around, row, sign));
             }
             // The lanes of a track follow each other.
@@ -125,7 +125,7 @@ impl<'a> Host<'a> {
 fn mains(table: &Table, threads: &[(TrackId, usize)]) -> Keyed<Option<(TrackId, usize)>> {
     let mut most: Keyed<Option<(TrackId, usize)>> = Keyed::default();
     for &thread in threads {
-        let known = most.of((i64::from(table.tracks.get(thread.0).pid.0), 0));
+        let known = most.entry((i64::from(table.tracks.get(thread.0).pid.0), 0));
         if known.is_none_or(|known| known.1 < thread.1) {
             *known = Some(thread);
         }
@@ -259,7 +259,7 @@ struct Signs {
 }
 
 impl Signs {
-    fn of(&mut self, table: &Table, row: Row) -> Sign {
+    fn sign(&mut self, table: &Table, row: Row) -> Sign {
         let category = table.category(row);
         let known = &mut self.known[table.name_id(row).0 as usize];
         match *known {

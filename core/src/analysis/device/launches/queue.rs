@@ -24,7 +24,7 @@ pub struct Queue {
 
 impl Queue {
     /// Returns the queue of some launches. The length grows at the start of a call, and falls at the start of its work.
-    pub fn of(table: &Table, launches: &[Launch]) -> Queue {
+    pub fn new(table: &Table, launches: &[Launch]) -> Queue {
         let points = points(table, launches);
         let window = window(table, launches);
         let (mut sum, mut full_ns) = (0i128, 0i64);

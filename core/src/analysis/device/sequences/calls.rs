@@ -71,10 +71,10 @@ impl<'a> Groups<'a> {
         let mut list = -1;
         for &(_, row) in rows {
             let next = self.lists.len() as u32;
-            list = i64::from(self.lists.of((list, i64::from(self.keys.name_key(row))), next));
+            list = i64::from(self.lists.get_or_insert((list, i64::from(self.keys.name_key(row))), next));
         }
         let name = i64::from(self.trace.table.name_id(call).0);
-        let at = self.index.of((name, list), self.found.len() as u32) as usize;
+        let at = self.index.get_or_insert((name, list), self.found.len() as u32) as usize;
         if at == self.found.len() {
             self.found.push((call, rows.len(), Vec::new()));
         }

@@ -112,7 +112,7 @@ fn number(tokens: &[Token], numbers: &mut [u32]) {
         let continues = tokens.get(at + 1).is_some_and(|token| !token.is_first);
         numbers[at] = if continues && numbers[at] != NONE && next != NONE {
             let new = index.len() as u32;
-            index.of((i64::from(numbers[at]), i64::from(next)), new)
+            index.get_or_insert((i64::from(numbers[at]), i64::from(next)), new)
         } else {
             NONE
         };

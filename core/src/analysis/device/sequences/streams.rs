@@ -33,7 +33,7 @@ impl Streams {
             for row in rows {
                 let launch = links.launch(row);
                 let is_graph = launch.is_some_and(|call| table.name(call).contains("GraphLaunch"));
-                if is_graph || classes.of(row) == Class::Communication {
+                if is_graph || classes.class(row) == Class::Communication {
                     last = None;
                     continue;
                 }
@@ -41,7 +41,7 @@ impl Streams {
                 let gap =
                     before.map_or_else(Gap::default, |(before, _)| Gap::between(table, before, row, launch));
                 let next = index.len() as u32;
-                let name = index.of((i64::from(keys.name_key(row)), 0), next);
+                let name = index.get_or_insert((i64::from(keys.name_key(row)), 0), next);
                 found.rows.push(row);
                 found.tokens.push(Token {
                     name,

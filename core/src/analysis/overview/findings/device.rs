@@ -154,11 +154,11 @@ pub(super) fn exposed(out: &mut Vec<Finding>, analysis: &Analysis<'_>) {
         "overlap communication with computation: tune bucket sizes, prefetch, or use a separate stream";
     let mut finding = Finding::new(FindingCode::ExposedCommunication, ns, message, advice);
     finding.changes = Some(Changes { overlap_communication: true, ..Changes::default() });
-    out.push(finding.shown_by("kernels", of_class(analysis, Class::Communication)));
+    out.push(finding.shown_by("kernels", rows_with_class(analysis, Class::Communication)));
 }
 
 /// The longest activities of a class, one of each name.
-fn of_class(analysis: &Analysis<'_>, class: Class) -> Vec<Row> {
+fn rows_with_class(analysis: &Analysis<'_>, class: Class) -> Vec<Row> {
     let groups = analysis.kernel_groups().iter().filter(|group| group.class == class);
     groups.take(SHOWN).map(|group| group.longest).collect()
 }
@@ -178,5 +178,5 @@ pub(super) fn short_kernels(out: &mut Vec<Finding>, analysis: &Analysis<'_>) {
     let advice = "fuse them: torch.compile, CUDA graphs, fused or foreach optimizers";
     let mut finding = Finding::new(FindingCode::ShortKernels, busy.max().unwrap_or(0), message, advice);
     finding.changes = Some(Changes { cuda_graph: true, ..Changes::default() });
-    out.push(finding.shown_by("kernels", of_class(analysis, Class::Compute)));
+    out.push(finding.shown_by("kernels", rows_with_class(analysis, Class::Compute)));
 }

@@ -122,7 +122,7 @@ fn memory(analysis: &Analysis<'_>, devices: &[Value]) -> Option<Finding> {
         devices.iter().enumerate().find(is_own)?.1["totalGlobalMem"].as_i64().filter(|&size| size > 0)
     };
     let peak = |row: Row| {
-        let MemoryDevice { kind, id, .. } = MemoryDevice::of(table, row);
+        let MemoryDevice { kind, id, .. } = MemoryDevice::from_event(table, row);
         let allocated = table.int(row, Key::TotalAllocated).filter(|_| kind != DeviceType::Cpu)?;
         let size = size(id)?;
         Some((share(allocated, size), allocated, size, id, row))

@@ -92,7 +92,7 @@ fn busiest(trace: &Trace) -> [Busy; 4] {
     let collector = table.names.find("Python GC");
     let mut index = Index::default();
     let mut groups: Vec<(usize, Busy, Collector)> = Vec::new();
-    let (ranges, waiting) = (Ranges::of(&table.names), table.names.that(is_sync_name));
+    let (ranges, waiting) = (Ranges::new(&table.names), table.names.that(is_sync_name));
     for row in table.rows() {
         let kind = match table.category(row) {
             Category::Runtime | Category::Driver if waiting.has(table.name_id(row)) => 0,
@@ -105,7 +105,7 @@ fn busiest(trace: &Trace) -> [Busy; 4] {
             continue;
         }
         let place = if kind == 2 { table.track(row).pid.0 } else { table.track_id(row).0 };
-        let at = index.of((kind, i64::from(place)), groups.len() as u32) as usize;
+        let at = index.get_or_insert((kind, i64::from(place)), groups.len() as u32) as usize;
         if at == groups.len() {
             groups.push((kind as usize, Busy::default(), Collector::default()));
         }

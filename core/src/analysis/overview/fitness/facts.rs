@@ -71,7 +71,7 @@ impl Facts {
                     }
                 }
                 category if category.is_device_work() && table.is_span(row) => {
-                    facts.add_work(trace, row, classes.of(row));
+                    facts.add_work(trace, row, classes.class(row));
                 }
                 Category::CpuInstant if Some(table.name_id(row)) == memory => facts.allocations.add(row),
                 Category::Other if pauses.has(table.name_id(row)) => facts.pauses.add(row),

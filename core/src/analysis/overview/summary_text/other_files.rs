@@ -54,7 +54,7 @@ pub(super) fn facts(trace: &Trace, summary: &Summary) -> Option<Vec<String>> {
     let operators = nodes.iter().filter(|node| !node.schema().is_empty()).count();
     let mut ids = Keyed::<bool>::default();
     for id in nodes.iter().filter_map(|node| node.int("id")) {
-        *ids.of((id, 0)) = true;
+        *ids.entry((id, 0)) = true;
     }
     let is_root = |node: &&Node<'_>| {
         node.parent().is_none_or(|parent| ids.get((parent, 0)).is_none() || node.int("id") == Some(parent))
@@ -98,7 +98,7 @@ pub(super) fn memory(out: &mut Page, trace: &Trace, summary: &Summary) {
         out.line(format!("{RECORD}."));
         return;
     }
-    let (memory, owners) = (Memory::new(trace), Owners::of_stacks(trace));
+    let (memory, owners) = (Memory::new(trace), Owners::from_stacks(trace));
     let peaks = memory.devices.iter().zip(memory.at_peaks());
     for (device, live) in peaks.filter(|(device, _)| device.allocations > 0) {
         let held: Vec<Row> = live.iter().map(|record| record.row).collect();
@@ -127,7 +127,7 @@ pub(super) fn nodes(out: &mut Page, trace: &Trace) {
     let mut names = Names::default();
     let mut counts: Keyed<i64> = Keyed::default();
     for node in nodes.filter(|node| !node.schema().is_empty()) {
-        *counts.of((i64::from(names.intern(node.name()).0), 0)) += 1;
+        *counts.entry((i64::from(names.intern(node.name()).0), 0)) += 1;
     }
     let mut counts = counts.into_entries();
     sort_by_key(&mut counts, |&((name, _), count)| (descending(count), name));

@@ -5,7 +5,7 @@ use super::overlaps::Overlaps;
 use crate::analysis::children::Children;
 use crate::analysis::intervals::Interval;
 use crate::analysis::torch::event_tree::Node;
-use crate::base::order::{descending, of_float, sort_by_key};
+use crate::base::order::{descending, float_key, sort_by_key};
 use alloc::vec::Vec;
 
 /// The minimum depth from which the queue has to fall.
@@ -25,7 +25,7 @@ pub(super) fn rank(out: &Evaluation, calls: &[Call]) -> Vec<Node> {
     let own = normalised(values(|m| m.self_ns as f32));
     let scores: Vec<f32> = idle.iter().zip(&own).map(|(idle, own)| idle + SELF_WEIGHT * own).collect();
     let mut order: Vec<usize> = (0..chosen.len()).collect();
-    sort_by_key(&mut order, |&at| (descending(of_float(f64::from(scores[at]))), 0));
+    sort_by_key(&mut order, |&at| (descending(float_key(f64::from(scores[at]))), 0));
     order.into_iter().map(|at| chosen[at]).collect()
 }
 
@@ -37,7 +37,7 @@ fn torch_order(calls: &[Call]) -> Vec<Node> {
     let mut order = Vec::with_capacity(calls.len());
     while let Some(call) = stack.pop() {
         order.push(call);
-        stack.extend(children.of(call));
+        stack.extend(children.get(call));
     }
     order
 }

@@ -78,7 +78,7 @@ impl<'a> Builder<'a> {
         for row in core::mem::take(&mut self.records) {
             parts[recording_of(table, row)].push(row);
         }
-        let mut parts: Vec<Records> = parts.into_iter().map(|rows| Records::of(table, rows)).collect();
+        let mut parts: Vec<Records> = parts.into_iter().map(|rows| Records::new(table, rows)).collect();
         let mut memory = Vec::with_capacity(self.out.rows.len());
         for (&row, &kind) in self.out.rows.iter().zip(&self.out.kinds) {
             let interval = self.memory_interval(row);
@@ -146,7 +146,7 @@ impl<'a> Builder<'a> {
             let begin = out.start_ns(table, event);
             let end = begin + out.duration_ns(table, event);
             let track = out.track(table, event);
-            let lane = index.of((out.lane(table, event), 0), open.len() as u32) as usize;
+            let lane = index.get_or_insert((out.lane(table, event), 0), open.len() as u32) as usize;
             if lane == open.len() {
                 open.push((track, Vec::new()));
             }
@@ -346,7 +346,7 @@ struct Records {
 }
 
 impl Records {
-    fn of(table: &Table, mut rows: Vec<Row>) -> Records {
+    fn new(table: &Table, mut rows: Vec<Row>) -> Records {
         table.sort_by_start(&mut rows);
         let sums = RunningBytes::new(rows.iter().map(|&row| record_bytes(table, row)));
         Records { cover: vec![0; rows.len() + 1], rows, sums }
@@ -377,7 +377,7 @@ impl Records {
 /// Returns the bytes of an allocation; negative for a release.
 pub(super) fn record_bytes(table: &Table, row: Row) -> Bytes {
     let bytes = table.bytes(row, Key::Bytes);
-    match DeviceType::of_event(table, row) {
+    match DeviceType::from_event(table, row) {
         Some(device) if device.is_host() => Bytes { cpu: bytes, device: 0 },
         Some(DeviceType::Cuda | DeviceType::Hip | DeviceType::Xpu | DeviceType::PrivateUse1) => {
             Bytes { cpu: 0, device: bytes }

@@ -76,7 +76,7 @@ impl Builder<'_> {
         self.set_kinds();
         let is_overhead = |row: &Row| table.category(*row) == Category::Overhead;
         if self.out.rows.iter().any(is_overhead) {
-            self.out.overhead_tracks = MainThreads::of(table);
+            self.out.overhead_tracks = MainThreads::new(table);
         }
     }
 
@@ -176,7 +176,7 @@ impl Builder<'_> {
             let no_device = if is_range && uses_cuda(push) { 0 } else { flag::NO_DEVICE };
             self.out.flags.push(flag::LEGACY | remote | is_async | no_device);
             if has_memory {
-                let bytes = memory.of(table, push, pop);
+                let bytes = memory.between(table, push, pop);
                 self.out.memory.push((bytes, bytes));
             }
             if self.out.use_device.is_some() {
@@ -250,7 +250,7 @@ impl Builder<'_> {
                 kernels.add(event, work, 0);
             }
             if let Some(id) = self.out.linked_id(table, event) {
-                let sum = index.of((id, 0), linked.len() as u32) as usize;
+                let sum = index.get_or_insert((id, 0), linked.len() as u32) as usize;
                 if sum == linked.len() {
                     linked.push((0, 0.0, 0));
                 }
@@ -413,7 +413,7 @@ impl RangeMemory {
     }
 
     /// Returns the bytes between a push and its pop, or those of an allocation outside of every range.
-    fn of(&self, table: &Table, push: Row, pop: Row) -> Bytes {
+    fn between(&self, table: &Table, push: Row, pop: Row) -> Bytes {
         if push == pop {
             return legacy_bytes(table, push);
         }

@@ -21,7 +21,7 @@ impl Builder<'_> {
     /// Rewrites every distinct name once. Splits overload names off if the trace was recorded with them.
     pub(super) fn name_events(&mut self) {
         let table = self.table;
-        let overloads = Overloads::of(table);
+        let overloads = Overloads::new(table);
         let memory = table.names.find("[memory]").unwrap_or_default();
         let mut known: [Vec<Option<NameId>>; 2] =
             [vec![None; table.names.len()], vec![None; table.names.len()]];

@@ -18,7 +18,7 @@ impl FunctionEvents {
     /// `post_processing_timeout_s`. It is called before each event. The trace must not be of legacy records, which are
     /// always complete.
     pub fn new_until(trace: &Trace, is_over: impl FnMut() -> bool) -> FunctionEvents {
-        let mut builder = Builder::of(trace, true, is_over);
+        let mut builder = Builder::new(trace, true, is_over);
         builder.describe_inputs();
         let (stacks, stack_of) = Stacks::new(trace, &builder.out).build();
         FunctionEvents { stacks, stack_of, ..builder.out }
@@ -39,13 +39,13 @@ impl FunctionEvents {
     /// Builds the function events of a trace without shapes, stacks, FLOPs and PyTorch's floating point times. This
     /// takes less memory if only exact times are needed.
     pub fn without_inputs(trace: &Trace) -> FunctionEvents {
-        Builder::of(trace, false, || false).out
+        Builder::new(trace, false, || false).out
     }
 }
 
 impl<'a> Builder<'a> {
     /// Returns a builder that has completed every stage except the description of inputs.
-    fn of(trace: &'a Trace, wants_all: bool, is_over: impl FnMut() -> bool) -> Self {
+    fn new(trace: &'a Trace, wants_all: bool, is_over: impl FnMut() -> bool) -> Self {
         let mut builder = Builder { wants_all, ..Builder::start(trace) };
         builder.collect();
         builder.cut(is_over);

@@ -61,7 +61,7 @@ impl<'a> Stacks<'a> {
                 continue;
             }
             if self.is_call(row) {
-                own[event.index()] = self.of_call(event, &own, &mut stacks, &mut distinct);
+                own[event.index()] = self.call_stack(event, &own, &mut stacks, &mut distinct);
                 continue;
             }
             let text = match self.table.field(row, Key::CallStack) {
@@ -87,7 +87,7 @@ impl<'a> Stacks<'a> {
             });
             own[event.index()] = StackId::new(id as usize);
         }
-        let devices = self.of_devices(&own);
+        let devices = self.device_stacks(&own);
         self.copy_to_backward(&mut own);
         for (event, stack) in devices {
             own[event.index()] = stack;
@@ -97,7 +97,7 @@ impl<'a> Stacks<'a> {
 
     /// Returns the stacks of device work of a trace: those of the launches, before a backward function takes the stack of
     /// its forward function. The annotation of a stream has the stack of the first work in it.
-    fn of_devices(&self, own: &[StackId]) -> Vec<(FunctionEvent, StackId)> {
+    fn device_stacks(&self, own: &[StackId]) -> Vec<(FunctionEvent, StackId)> {
         if self.events.source != Source::Chrome {
             return Vec::new();
         }
@@ -132,7 +132,7 @@ impl<'a> Stacks<'a> {
     }
 
     /// Returns the stack of a call: that of the operator in which it was made, or the Python functions around it.
-    fn of_call(
+    fn call_stack(
         &self,
         event: FunctionEvent,
         own: &[StackId],
@@ -181,7 +181,7 @@ impl<'a> Stacks<'a> {
         let mut forward = Index::default();
         for event in self.events.events().filter(|event| backward[event.index()].is_none()) {
             let stack = own[event.index()].index() as u32;
-            forward.of((sequence(event), self.thread(event)), stack);
+            forward.get_or_insert((sequence(event), self.thread(event)), stack);
         }
         for event in self.events.events() {
             let Some(function) = backward[event.index()] else { continue };

@@ -52,7 +52,7 @@ impl Pattern for ExtraCudaCopy {
 /// Returns the operator that filled the tensor that `node` copies.
 fn extra_copy(scene: &Scene<'_>, node: Node) -> Option<Node> {
     const FILLING: [&str; 4] = ["aten::fill_", "aten::zero_", "aten::normal_", "aten::uniform_"];
-    let last = |node: Node| scene.tree.children.of(node).last().copied();
+    let last = |node: Node| scene.tree.children.get(node).last().copied();
     let copy = last(node).filter(|&n| scene.name(n) == "aten::_to_copy").and_then(last)?;
     let types = scene.input_types(copy);
     let same = types.len() >= 2 && types[0].is_some() && types[0] == types[1];
@@ -227,7 +227,7 @@ impl Pattern for SynchronizedDataLoader {
     }
 
     fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
-        let first = |node: Node| scene.tree.children.of(node).first().copied();
+        let first = |node: Node| scene.tree.children.get(node).first().copied();
         let check = first(node).filter(|&n| is_loader(scene.name(n), "_get_iterator")).and_then(first);
         check.is_some_and(|n| !is_loader(scene.name(n), "check_worker_number_rationality"))
     }

@@ -42,7 +42,7 @@ pub struct Scene<'a> {
 impl<'a> Scene<'a> {
     /// Prepares a trace.
     pub fn new(trace: &'a Trace) -> Scene<'a> {
-        let tree = EventTree::of_program(trace);
+        let tree = EventTree::from_program(trace);
         let mut roots = vec![Vec::new(); trace.table.tracks.all().len()];
         for &root in tree.children.roots() {
             roots[trace.table.track_id(tree.row(root)).0 as usize].push(root);
@@ -95,7 +95,7 @@ impl<'a> Scene<'a> {
     /// Returns the siblings before the node and those after it. The siblings of a root are the roots of its track.
     pub fn siblings(&self, node: Node) -> (&[Node], &[Node]) {
         let list = match self.tree.parent(node) {
-            Some(parent) => self.tree.children.of(parent),
+            Some(parent) => self.tree.children.get(parent),
             None => &self.roots[self.trace.table.track_id(self.row(node)).0 as usize],
         };
         // Every list is in ascending order.

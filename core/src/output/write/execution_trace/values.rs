@@ -30,13 +30,13 @@ pub(super) struct Values {
 
 impl Values {
     /// Returns those of a node of the execution trace that was joined.
-    pub(super) fn of_node(node: &Node<'_>, side: Side) -> Values {
+    pub(super) fn from_node(node: &Node<'_>, side: Side) -> Values {
         let [values, shapes, types, strides] = node.lists(side);
         Values { values, shapes, types, strides }
     }
 
     /// Returns those that the arguments `names` of an event describe.
-    pub(super) fn of_event(trace: &Trace, row: Row, names: [&str; 4]) -> Values {
+    pub(super) fn from_event(trace: &Trace, row: Row, names: [&str; 4]) -> Values {
         let list = |name| -> Vec<Value> {
             let key = if name == INPUTS[0] { trace.table.field(row, Key::InputDims) } else { None };
             let value = key.or_else(|| trace.table.field_named(row, Place::Args, name));

@@ -42,7 +42,7 @@ impl Asynchronous {
         let mut lanes = 0;
         for span in &mut spans {
             let key = (i64::from(table.track(span.begin).pid.0), i64::from(table.name_id(span.begin).0));
-            let group = groups.of(key, busy.len() as u32) as usize;
+            let group = groups.get_or_insert(key, busy.len() as u32) as usize;
             if group == busy.len() {
                 busy.push(BinaryHeap::new());
             }

@@ -62,7 +62,8 @@ impl Tracks {
         let all = trace.table.tracks.all();
         for (uuid, &track) in (1..).zip(all) {
             let next = tracks.processes.len() as u32;
-            let process = processes.of((i64::from(track.pid.0), i64::from(track.on_device)), next) as usize;
+            let process =
+                processes.get_or_insert((i64::from(track.pid.0), i64::from(track.on_device)), next) as usize;
             if process == next as usize {
                 let uuid = (all.len() + process + 1) as u64;
                 tracks.processes.push(process_of(trace, &names, track, uuid));
@@ -135,7 +136,7 @@ impl Tracks {
         let process = self.known[track.0 as usize].process;
         let key = (process as i64, i64::from(series.0) << 32 | i64::from(series.1));
         let next = self.next_uuid();
-        let uuid = u64::from(self.counters.of(key, next as u32));
+        let uuid = u64::from(self.counters.get_or_insert(key, next as u32));
         if uuid == next {
             let parent = self.describe_process(track, out);
             self.add(parent, name, true, out);

@@ -54,7 +54,7 @@ impl Default for Classes {
 
 impl Classes {
     /// The class of a name of events of a category.
-    pub(super) fn of(&self, category: Category, name: &str) -> Class {
+    pub(super) fn class(&self, category: Category, name: &str) -> Class {
         let is_kernel = category == Category::Kernel;
         let none = (KernelCategory::Other, false);
         Class {
@@ -67,7 +67,8 @@ impl Classes {
 
     /// Words that keep the class of a name before and after its pseudonym; `None` if no words do that.
     pub(super) fn words(&self, category: Category, class: Class, pseudonym: &str) -> Option<Words> {
-        let fits = |(before, after): &Words| self.of(category, &[before, pseudonym, after].concat()) == class;
+        let fits =
+            |(before, after): &Words| self.class(category, &[before, pseudonym, after].concat()) == class;
         if category != Category::Kernel {
             return HOST.into_iter().find(fits);
         }

@@ -20,7 +20,7 @@ pub(super) fn add(analysis: &Analysis<'_>, periods: &Periods, places: &mut Build
     for ((_, rows), device) in analysis.activities().iter().zip(analysis.devices()) {
         let mut of_class: [Vec<(Row, u32)>; 4] = Default::default();
         for &row in rows {
-            let class = classes.of(row);
+            let class = classes.class(row);
             let node = activity_place(places, row, class);
             if let Some(step) = periods.at(table.ts(row)) {
                 places.add(node, step, 1, (0, table.dur(row).max(0)));

@@ -37,7 +37,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(analysis: &Analysis<'_>, periods: &Periods) -> Facts {
+    pub(super) fn new(analysis: &Analysis<'_>, periods: &Periods) -> Facts {
         let (trace, table) = (analysis.trace, &analysis.trace.table);
         let mut names: Vec<String> =
             table.metadata.device_names().into_iter().map(|(_, name)| name).collect();

@@ -256,7 +256,7 @@ mod tests {
             event("cpu_op", "aten::mm", 1, 120, 45),
             event("kernel", "gemm", 7, 130, 60),
         ];
-        Profile::of(
+        Profile::from_trace(
             &Trace::read(alloc::format!("[{}]", events.join(",")).as_bytes()).expect("a trace"),
             "x.json",
         )
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(again.to_bytes(), profile.to_bytes());
         assert_eq!((again.source(), again.len()), ("x.json", 2));
         assert!(
-            Comparison::of(&profile, &again)
+            Comparison::new(&profile, &again)
                 .rows(&DiffOptions::default())
                 .rows
                 .iter()
@@ -292,7 +292,7 @@ mod tests {
                 damaged[at] = random.below(256) as u8;
             }
             if let Ok(damaged) = Profile::from_bytes(&damaged) {
-                Comparison::of(&profile, &damaged).page(&DiffOptions::default());
+                Comparison::new(&profile, &damaged).page(&DiffOptions::default());
             }
         }
     }

@@ -157,7 +157,7 @@ impl<'a> Builder<'a> {
             None => self.name(row),
         };
         let key = (i64::from(parent) << 32 | i64::from(name.0), kind as i64);
-        let family = self.family_of.of(key, self.families.len() as u32) as usize;
+        let family = self.family_of.get_or_insert(key, self.families.len() as u32) as usize;
         if family == self.families.len() {
             self.families.push(Family { under, first: NOWHERE, current: NOWHERE });
         }

@@ -2,7 +2,7 @@
 
 use super::Periods;
 use crate::analysis::intervals::Interval;
-use crate::analysis::timeline::counters::{Counter, of_file};
+use crate::analysis::timeline::counters::{Counter, recorded_in_order};
 use crate::trace::Trace;
 use alloc::format;
 use alloc::string::String;
@@ -40,7 +40,7 @@ pub(super) fn readings(trace: &Trace, periods: &Periods) -> Vec<Readings> {
             .map(|time| mean(&counter.points, (time.0 - trace.start_ns, time.1 - trace.start_ns)))
             .collect(),
     };
-    of_file(trace).iter().filter(is_reading).map(of).collect()
+    recorded_in_order(trace).iter().filter(is_reading).map(of).collect()
 }
 
 /// The mean over a period, in which each value holds until the next one.

@@ -25,7 +25,7 @@ pub(crate) struct Sum {
 
 impl Profile {
     /// Returns the profile of a summary. The phases are its places.
-    pub fn of_summary(summary: Summary) -> Profile {
+    pub fn from_summary(summary: Summary) -> Profile {
         let whole = StepTimes { time: summary.time, phases: summary.phases, ..StepTimes::default() };
         let (of_steps, has_steps) = match &summary.steps[..] {
             [] => (vec![whole], false),

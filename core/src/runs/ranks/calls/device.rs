@@ -16,7 +16,7 @@ pub(super) fn calls(trace: &Trace, fields: &Fields, groups: &mut Groups) -> Vec<
     let table = &trace.table;
     let mut classes = Classes::new(trace);
     let work = table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row));
-    let rows: Vec<Row> = work.filter(|&row| classes.of(row) == Class::Communication).collect();
+    let rows: Vec<Row> = work.filter(|&row| classes.class(row) == Class::Communication).collect();
     rows.into_iter().map(|row| call(trace, fields, groups, row)).collect()
 }
 
@@ -39,7 +39,7 @@ fn call(trace: &Trace, fields: &Fields, groups: &mut Groups, row: Row) -> Call {
     });
     let span = around.iter().copied().find(|&row| table.name(row).starts_with("nccl:"));
     if call.operation() == Operation::Other {
-        call.operation = Some(Operation::of(table.name(span.unwrap_or(row))));
+        call.operation = Some(Operation::from_name(table.name(span.unwrap_or(row))));
     }
     if call.bytes.is_none() {
         call.bytes = span.map(|span| tensors(table, span).bytes).filter(|&bytes| bytes > 0);

@@ -29,7 +29,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    pub(super) fn of(table: &Table) -> Groups {
+    pub(super) fn new(table: &Table) -> Groups {
         let info = table.metadata.value("distributedInfo");
         let listed = info.as_ref().and_then(|info| info.get("pg_config")?.as_array());
         let mut all = GroupList::default();
@@ -79,7 +79,7 @@ impl GroupList {
     pub(crate) fn index(&mut self, group: Group) -> u32 {
         let next = self.all.len() as u32;
         let name = (i64::from(self.texts.intern(&group.name).0), i64::from(group.is_named));
-        let first = self.first.of(name, next);
+        let first = self.first.get_or_insert(name, next);
         let known = self.all.get(first as usize).map(|known| &known.ranks);
         let is_first =
             known.is_none_or(|ranks| ranks.is_empty() || group.ranks.is_empty() || *ranks == group.ranks);
@@ -87,7 +87,7 @@ impl GroupList {
             first
         } else {
             let ranks = self.texts.intern(&format!("{:?}", group.ranks));
-            self.same.of((name.0 << 1 | name.1, i64::from(ranks.0)), next)
+            self.same.get_or_insert((name.0 << 1 | name.1, i64::from(ranks.0)), next)
         };
         if at == next {
             self.all.push(group);

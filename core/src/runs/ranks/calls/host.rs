@@ -43,7 +43,7 @@ pub(super) fn calls(trace: &Trace, fields: &Fields, groups: &mut Groups) -> Vec<
             first += 1;
         }
         let own = tensors(table, span);
-        let operation = Operation::of(table.name(span));
+        let operation = Operation::from_name(table.name(span));
         let begun = issues[first..].iter().take_while(|issue| table.ts(issue.row) <= table.ts(span)).count();
         let begun = &mut issues[first..first + begun];
         // Several can be in flight; the shape distinguishes more than the size.
@@ -88,7 +88,7 @@ fn issues(table: &Table, fields: &Fields) -> Vec<Issue> {
             (Some(around), Some(_)) => around.described = around.described.or(described),
             (Some(_), None) => {}
             (None, _) => {
-                let operation = Operation::of(table.name(row));
+                let operation = Operation::from_name(table.name(row));
                 let tensors = tensors(table, row);
                 issues.push(Issue { row, operation, tensors, described, is_taken: false });
             }
@@ -146,7 +146,7 @@ fn threads(table: &Table, spans: &[Row], groups: &mut Groups) -> Vec<(TrackId, u
             is_worker.push(false);
             tracks.len() - 1
         });
-        is_worker[at] |= !Operation::of(table.name(span)).is_point_to_point();
+        is_worker[at] |= !Operation::from_name(table.name(span)).is_point_to_point();
     }
     let number = |track: TrackId| plain(&table.names, table.tracks.get(track).tid).parse().unwrap_or(0);
     let mut workers: Vec<TrackId> =

@@ -48,7 +48,7 @@ const KEYS: [&str; 11] = [
 ];
 
 impl Fields {
-    pub(super) fn of(names: &Names) -> Fields {
+    pub(super) fn new(names: &Names) -> Fields {
         Fields { keys: KEYS.map(|key| names.find(key)) }
     }
 
@@ -90,7 +90,7 @@ impl Fields {
             let (name, description) = (text(Argument::Group), text(Argument::Description));
             groups.index(Group { name, description, ranks, is_named: true })
         });
-        let operation = Operation::of(&text(Argument::Name));
+        let operation = Operation::from_name(&text(Argument::Name));
         let side = match operation {
             Operation::Send => int(Argument::Destination),
             Operation::Receive => int(Argument::Source),

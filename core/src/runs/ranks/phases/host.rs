@@ -23,7 +23,7 @@ struct Meaning {
 }
 
 impl Meaning {
-    fn of(names: &Names) -> Meaning {
+    fn new(names: &Names) -> Meaning {
         let has = |part: &'static str| {
             names.that(move |name| {
                 name.to_ascii_lowercase().contains(part) && !name.contains("evaluate_function")
@@ -66,7 +66,7 @@ struct Times {
 /// Returns the phases of the host.
 pub(super) fn phases(trace: &Trace, in_flight: &[Interval]) -> Phases {
     let table = &trace.table;
-    let meaning = Meaning::of(&table.names);
+    let meaning = Meaning::new(&table.names);
     let is_program = threads(table, &meaning);
     let collectives = table.names.that(is_host_collective);
     let mut times = Times::default();
@@ -99,7 +99,7 @@ pub(super) fn phases(trace: &Trace, in_flight: &[Interval]) -> Phases {
             times.forward.push(period);
         }
     }
-    of_times(times, in_flight)
+    from_times(times, in_flight)
 }
 
 /// The threads of the program: those with steps, calls of collectives or backward functions; else the one with the most
@@ -127,7 +127,7 @@ fn on_device(table: &Table, track: usize) -> bool {
     table.tracks.get(TrackId(track as u32)).on_device
 }
 
-fn of_times(times: Times, in_flight: &[Interval]) -> Phases {
+fn from_times(times: Times, in_flight: &[Interval]) -> Phases {
     let Times { operators, optimizer, backward, loading, forward, communication, mut edges } = times;
     let [operators, optimizer, backward, loading, forward, communication] =
         [operators, optimizer, backward, loading, forward, communication].map(Collector::union);

@@ -54,7 +54,7 @@ impl Collected {
             name: plain(table.names.get(name)),
             count: durations.len() as u64,
             self_ns,
-            durations: Sketch::of(&durations),
+            durations: Sketch::from_durations(&durations),
         };
         all.into_iter().map(named).collect()
     }

@@ -68,7 +68,7 @@ impl Clocks {
                 is_incremental: reading.is_incremental,
                 last: value,
             };
-            *self.known.of(key(sequence, reading.id)) = clock;
+            *self.known.entry(key(sequence, reading.id)) = clock;
         }
         Ok(())
     }

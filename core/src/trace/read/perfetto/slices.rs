@@ -30,15 +30,15 @@ pub(super) struct Slices(Keyed<Vec<Mark>>);
 
 impl Slices {
     pub(super) fn begin(&mut self, track: TrackId, ts: i64, row: Row) {
-        self.of(track).push(Mark { ts, row: Some(row) });
+        self.entry(track).push(Mark { ts, row: Some(row) });
     }
 
     pub(super) fn end(&mut self, track: TrackId, ts: i64) {
-        self.of(track).push(Mark { ts, row: None });
+        self.entry(track).push(Mark { ts, row: None });
     }
 
-    fn of(&mut self, track: TrackId) -> &mut Vec<Mark> {
-        self.0.of((i64::from(track.0), 0))
+    fn entry(&mut self, track: TrackId) -> &mut Vec<Mark> {
+        self.0.entry((i64::from(track.0), 0))
     }
 
     /// The memory that the marks use, in bytes.

@@ -82,7 +82,7 @@ impl Tracks {
     pub(super) fn add(&mut self, descriptor: Descriptor) {
         let key = key(descriptor.uuid);
         self.resolved.remove(key);
-        *self.known.of(key) = descriptor;
+        *self.known.entry(key) = descriptor;
     }
 
     /// The name of a track that is neither a process nor a thread.

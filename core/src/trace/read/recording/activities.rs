@@ -23,7 +23,7 @@ impl Recording {
     pub(super) fn activities(&mut self) -> Vec<Row> {
         let activities = core::mem::take(&mut self.activities);
         let mut lines = activities.clock.lines();
-        let mut links = Links::of(&activities);
+        let mut links = Links::new(&activities);
         for record in activities.records() {
             let mut ticks = |time: u64| lines.ns(time).clamp(0, LATEST as i64);
             let begin = ticks(record.begin);

@@ -26,7 +26,7 @@ impl Activities {
             let length = Record::length(u64_at(rest, 0)) * WORD_BYTES;
             let whole = rest.get(..length).filter(|record| record.len() >= WORDS * WORD_BYTES);
             let record = whole.ok_or(Code::DamagedEvent)?;
-            Activity::of(record[0]).ok_or(Code::UnknownKind)?;
+            Activity::from_number(record[0]).ok_or(Code::UnknownKind)?;
             self.words.extend(record.chunks_exact(WORD_BYTES).map(|word| u64_at(word, 0)));
             rest = &rest[length..];
         }
@@ -38,7 +38,7 @@ impl Activities {
         core::iter::from_fn(move || {
             let (record, behind) = rest.split_at_checked(Record::length(*rest.first()?))?;
             rest = behind;
-            Record::of(record)
+            Record::parse(record)
         })
     }
 }

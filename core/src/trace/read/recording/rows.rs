@@ -32,7 +32,7 @@ pub(super) struct Reported {
 impl Recording {
     pub(super) fn records(&mut self, thread: u32, payload: &[u8]) {
         let thread = self.thread_at(thread);
-        let mut records = Records::of(payload);
+        let mut records = Records::new(payload);
         for record in records.by_ref() {
             self.record(thread, record.ticks.min(LATEST), record.word, record.args);
         }
@@ -56,7 +56,7 @@ impl Recording {
     }
 
     fn record(&mut self, thread: usize, ticks: u64, word: Word, args: &[u8]) {
-        let Some(tag) = Tag::of(word.tag) else {
+        let Some(tag) = Tag::from_number(word.tag) else {
             self.diagnostics.record(Code::UnknownKind, Some(self.offset), b"");
             return;
         };
@@ -86,7 +86,7 @@ impl Recording {
     pub(super) fn site(&mut self, id: u32) -> (NameId, Kind) {
         let about = |what| self.sites.get((i64::from(id), what));
         if let (Some(name), Some(kind)) = (about(0), about(1)) {
-            return (NameId(name), Kind::of(kind as u8));
+            return (NameId(name), Kind::from_number(kind as u8));
         }
         self.diagnostics.record(Code::UnknownName, Some(self.offset), b"");
         (self.table.names.intern("unknown"), Kind::Other)
@@ -275,7 +275,7 @@ impl Recording {
         let had_duplicates = self.table.layouts.repeats(node);
         let mut rest = args;
         while rest.len() >= SLOT_BYTES {
-            let (word, value) = (Word::of(u64_at(rest, 0)), u64_at(rest, WORD_BYTES));
+            let (word, value) = (Word::decode(u64_at(rest, 0)), u64_at(rest, WORD_BYTES));
             let length = (1 + usize::from(word.slots)) * SLOT_BYTES;
             let bytes = rest.get(SLOT_BYTES..length).unwrap_or(&[]);
             let text =
@@ -298,7 +298,7 @@ impl Recording {
         reported: &mut Reported,
     ) -> NodeId {
         let zigzag = |value: i64| ((value << 1) ^ (value >> 63)) as u64;
-        let (field_type, packed) = match Tag::of(word.tag) {
+        let (field_type, packed) = match Tag::from_number(word.tag) {
             Some(Tag::Int) => {
                 match word.id {
                     key::SEQUENCE_NUMBER => reported.sequence = Some(value as i64),
@@ -384,8 +384,8 @@ impl Recording {
         let track = self.track(thread);
         let node = RowBuilder::new(&mut self.table, b'i', SAMPLE).text(Top, "s", "t").node();
         let node = self.arguments(node, args, &mut Reported::default());
-        let word = Word::of(u64_at(args, 0));
-        let stack = match Tag::of(word.tag) {
+        let word = Word::decode(u64_at(args, 0));
+        let stack = match Tag::from_number(word.tag) {
             Some(Tag::Name) => self.name(u64_at(args, WORD_BYTES) as u32),
             _ => self.table.names.intern(text_at(args)),
         };
@@ -425,7 +425,7 @@ impl Recording {
 
     /// Appends an instant event, a counter, a flow event, or one end of an asynchronous span.
     fn point(&mut self, tag: Tag, mut thread: usize, ticks: u64, word: Word, args: &[u8]) {
-        let flow = Flow::of(word.small);
+        let flow = Flow::from_number(word.small);
         let flow_cat = match flow {
             Flow::Program => "flow",
             Flow::Polls => "async_poll",
@@ -495,7 +495,7 @@ pub(super) fn text_at(args: &[u8]) -> &str {
 /// The value of the argument at an index, if it is an integer with this key and follows only integers.
 pub(super) fn int_at(args: &[u8], index: usize, key: u32) -> Option<u64> {
     let slot = args.get(index * SLOT_BYTES..(index + 1) * SLOT_BYTES)?;
-    let word = Word::of(u64_at(slot, 0));
+    let word = Word::decode(u64_at(slot, 0));
     (word.tag == Tag::Int as u8 && word.id == key).then(|| u64_at(slot, WORD_BYTES))
 }
 

@@ -158,7 +158,7 @@ impl Recording {
     /// The index of the thread with this number.
     pub(super) fn thread_at(&mut self, number: u32) -> usize {
         let next = self.threads.len() as u32;
-        let at = self.thread_numbers.of((i64::from(number), 0), next);
+        let at = self.thread_numbers.get_or_insert((i64::from(number), 0), next);
         if at == next {
             self.threads.push(Thread { number, ..Thread::default() });
         }

@@ -26,7 +26,7 @@ impl Recording {
             return;
         };
         let args = args.get(2 * SLOT_BYTES..).unwrap_or(&[]);
-        let text = Word::of(u64_at(args, 0));
+        let text = Word::decode(u64_at(args, 0));
         let (track, args) = if text.tag == Tag::Text as u8 {
             (text_at(args), args.get((1 + usize::from(text.slots)) * SLOT_BYTES..).unwrap_or(&[]))
         } else {

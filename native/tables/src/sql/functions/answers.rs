@@ -12,7 +12,7 @@ use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::analysis::query::value::OptionValue;
 use kinetoscope_core::analysis::query::value::ValueKind;
 use kinetoscope_core::base::rows::Rows;
-use kinetoscope_core::queries::schema::of_answer;
+use kinetoscope_core::queries::schema::table;
 use kinetoscope_core::queries::{QUERIES, Query};
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -78,14 +78,14 @@ fn refused(error: &kinetoscope_core::base::error::Error) -> DataFusionError {
 
 /// Returns an answer as a batch.
 fn batch(of: &RankTrace, answer: Rows) -> Result<RecordBatch> {
-    let (fields, source) = of_answer(answer);
+    let (fields, source) = table(answer);
     let arrays = of.arrays(Form::Views);
     let mut all = rank_fields(DataType::Utf8View).to_vec();
     let mut columns = vec![rank_column(of, 0, source.len()), rank_column(of, 1, source.len())];
     // One query states the rank as well.
     for (at, field) in fields.iter().enumerate().filter(|(_, field)| field.name != RANK) {
         all.push(Field::new(field.name, data_type(field.kind, Form::Views), true));
-        columns.push(arrays.of(&source.read(at, 0..source.len()), field.kind)?);
+        columns.push(arrays.build(&source.read(at, 0..source.len()), field.kind)?);
     }
     Ok(RecordBatch::try_new(Arc::new(Schema::new(all)), columns)?)
 }

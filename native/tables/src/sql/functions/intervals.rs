@@ -200,7 +200,7 @@ impl ScalarUDFImpl for Overlap {
 mod tests {
     use super::*;
 
-    fn of(rows: &[(i64, i64, bool)], pieces: usize) -> i64 {
+    fn busy(rows: &[(i64, i64, bool)], pieces: usize) -> i64 {
         let mut merged = Intervals::default();
         for piece in rows.chunks(rows.len().div_ceil(pieces)) {
             let mut one = Intervals::default();
@@ -236,8 +236,8 @@ mod tests {
                 rows.iter().any(|row| row.2 == flag && row.0 <= at && at < row.0 + row.1)
             };
             let ticks = (0..600).filter(|&at| open(at, true) && !open(at, false)).count() as i64;
-            assert_eq!(of(&rows, 1), ticks);
-            assert_eq!(of(&rows, 7), ticks);
+            assert_eq!(busy(&rows, 1), ticks);
+            assert_eq!(busy(&rows, 7), ticks);
         }
     }
 }

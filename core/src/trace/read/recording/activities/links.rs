@@ -71,7 +71,7 @@ pub(super) struct Links {
 
 impl Links {
     /// Collects the links that are needed before rows are appended.
-    pub(super) fn of(activities: &Activities) -> Links {
+    pub(super) fn new(activities: &Activities) -> Links {
         let mut links = Links::default();
         for record in activities.records() {
             match record.activity {
@@ -143,7 +143,7 @@ impl Links {
             && let Some(id) = self.span(correlation, span_kind::ANNOTATION)
         {
             let next = self.observed.len() as u32;
-            let at = self.ranges.of((i64::from(track.0), i64::from(id)), next);
+            let at = self.ranges.get_or_insert((i64::from(track.0), i64::from(id)), next);
             if at == next {
                 self.observed.push(Observed { id, track, begin, end });
             }
