@@ -16,7 +16,7 @@ mod total;
 mod track_rows;
 mod window;
 
-pub use part::Part;
+pub use part::OutlinePart;
 pub use reader::OutlineReader;
 pub use rows::COLUMNS;
 pub use total::Total;

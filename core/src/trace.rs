@@ -12,7 +12,7 @@ pub mod table;
 pub mod tree;
 pub mod versions;
 
-use self::execution::{ExecutionTrace, Node};
+use self::execution::{ExecutionNode, ExecutionTrace};
 use self::kernel_rules::KernelRules;
 use self::link::{Ids, Links, link};
 use self::pair::{Pairs, durations_of_asyncs, pair_spans};
@@ -116,7 +116,7 @@ impl Trace {
     }
 
     /// Returns the node of an event in the execution trace that was joined.
-    pub fn node(&self, event: Row) -> Option<Node<'_>> {
+    pub fn node(&self, event: Row) -> Option<ExecutionNode<'_>> {
         self.execution.as_ref()?.node(&self.table, event)
     }
 

@@ -10,7 +10,7 @@ use kinetoscope::device::probe;
 use kinetoscope::scope;
 use kinetoscope::{Activity, Profiler};
 use kinetoscope_core::trace::table::events::Row;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use std::error::Error;
 
 const COUNT: usize = 1 << 20;
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     stream.synchronize()?;
     let recording = profiler.finish()?;
     let table = &recording.trace()?.table;
-    let of_graph = |row: &Row| table.field_named(*row, Place::Args, "graph node id").is_some();
+    let of_graph = |row: &Row| table.field_named(*row, FieldPlace::Args, "graph node id").is_some();
     println!("{LAUNCHES} launches, {} activities", table.rows().filter(of_graph).count());
     let path = std::env::temp_dir().join("cuda_graph.pt.trace.json.gz");
     recording.export_chrome_trace(&path)?;

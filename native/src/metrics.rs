@@ -4,7 +4,7 @@ use crate::hot::local;
 use crate::hot::registry::{Name, Site};
 use crate::spans::args::Args;
 use crate::worker::Worker;
-use kinetoscope_stream::record::Kind;
+use kinetoscope_stream::record::SpanKind;
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -78,7 +78,7 @@ impl Sample {
     }
 }
 
-static SITE: Site = Site::new("GPU", Kind::Other, file!(), line!());
+static SITE: Site = Site::new("GPU", SpanKind::Other, file!(), line!());
 static USED: Name = Name::new("used");
 static FREE: Name = Name::new("free");
 static KERNELS: Name = Name::new("kernels");

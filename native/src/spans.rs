@@ -41,7 +41,7 @@ use off::{args, local, names, registry, span, state as recorder};
 pub use args::Args;
 pub use arguments::SpanArguments;
 pub use asynchronous::AsyncScope;
-pub use kinetoscope_stream::record::Kind;
+pub use kinetoscope_stream::record::SpanKind;
 pub use module::Module;
 #[doc(hidden)]
 pub use registry::{Name, Site};
@@ -78,7 +78,7 @@ pub fn state() -> u32 {
 #[must_use = "a span ends when this is dropped"]
 pub struct Scope {
     #[cfg(feature = "record")]
-    begun: local::Begun,
+    begun: local::BegunSpan,
     #[cfg(feature = "record")]
     site: &'static Site,
     stays: PhantomData<*const ()>,
@@ -116,14 +116,14 @@ impl Scope {
     #[doc(hidden)]
     #[inline(always)]
     pub fn none(site: &'static Site) -> Scope {
-        Scope::from_begun(local::Begun::unrecorded(0), site)
+        Scope::from_begun(local::BegunSpan::unrecorded(0), site)
     }
 
     /// Returns the guard of a span that is not recorded, with a name that is computed at run time.
     #[inline]
     fn none_named(site: &'static Site, name: &str) -> Scope {
         let state = if name.is_empty() { 0 } else { names::keep(name) };
-        Scope::from_begun(local::Begun::unrecorded(state), site)
+        Scope::from_begun(local::BegunSpan::unrecorded(state), site)
     }
 
     /// Returns an empty list of arguments for [`Scope::add`]; `None` if the span is not recorded.
@@ -149,13 +149,13 @@ impl Scope {
 
     #[cfg(feature = "record")]
     #[inline(always)]
-    fn from_begun(begun: local::Begun, site: &'static Site) -> Scope {
+    fn from_begun(begun: local::BegunSpan, site: &'static Site) -> Scope {
         Scope { begun, site, stays: PhantomData }
     }
 
     #[cfg(not(feature = "record"))]
     #[inline(always)]
-    fn from_begun(_: local::Begun, _: &'static Site) -> Scope {
+    fn from_begun(_: local::BegunSpan, _: &'static Site) -> Scope {
         Scope { stays: PhantomData }
     }
 }
@@ -180,14 +180,14 @@ pub fn instant(args: Args, site: &'static Site) {
 /// Begins a user annotation with a name that is computed at run time: PyTorch's `record_function`.
 #[inline]
 pub fn record_function(name: &str) -> Scope {
-    static SITE: Site = Site::new("record_function", Kind::Annotation, file!(), line!());
+    static SITE: Site = Site::new("record_function", SpanKind::Annotation, file!(), line!());
     named_scope(&SITE, name)
 }
 
 /// Begins an operator with a name that is computed at run time.
 #[inline]
 pub fn operator(name: &str) -> Scope {
-    static SITE: Site = Site::new("operator", Kind::Op, file!(), line!());
+    static SITE: Site = Site::new("operator", SpanKind::Op, file!(), line!());
     named_scope(&SITE, name)
 }
 

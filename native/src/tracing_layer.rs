@@ -27,7 +27,7 @@ use self::callsite::callsite;
 use self::fields::Fields;
 use self::life::Life;
 use crate::error::RecordError;
-use crate::hot::local::{Begun, is_open, unrecorded};
+use crate::hot::local::{BegunSpan, is_open, unrecorded};
 use crate::hot::registry::Site;
 use crate::hot::state::state;
 use crate::profiler::recording::Recording;
@@ -103,7 +103,7 @@ struct Tracked {
 /// A span that the calling thread has entered.
 struct Entered {
     id: u64,
-    begun: Begun,
+    begun: BegunSpan,
     site: &'static Site,
 }
 
@@ -176,7 +176,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
         if is_known == Ok(false)
             && let Some(span) = span
         {
-            span::end(Begun::default(), unrecorded(|| &callsite(span.metadata()).site));
+            span::end(BegunSpan::default(), unrecorded(|| &callsite(span.metadata()).site));
         }
     }
 

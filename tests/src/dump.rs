@@ -4,7 +4,7 @@ use kinetoscope_core::analysis::timeline::samples::{self, SamplesBy, SamplesOpti
 use kinetoscope_core::base::time;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::{Row, Table};
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use std::fmt::Write;
 
 fn ns(value: i64) -> String {
@@ -26,7 +26,7 @@ pub fn event(table: &Table, row: Row) -> String {
         ns(table.ts(row)),
         ns(table.dur(row))
     );
-    for (place, mark) in [(Place::Top, "."), (Place::Args, "")] {
+    for (place, mark) in [(FieldPlace::Top, "."), (FieldPlace::Args, "")] {
         for (field, value) in table.all_fields(row).filter(|f| f.0.place == place) {
             let _ = write!(line, " {mark}{}={}", table.names.get(field.key), value.to_json());
         }

@@ -2,7 +2,7 @@
 //! outlines, repair, and reading the small files of these. The fuzz targets include this file, and use nothing but the engine.
 
 use kinetoscope_core::analysis::device::memory::Memory;
-use kinetoscope_core::outline::{OutlineReader, Part, WindowReader};
+use kinetoscope_core::outline::{OutlinePart, OutlineReader, WindowReader};
 use kinetoscope_core::output::write::merge::Merger;
 use kinetoscope_core::output::write::repair::Repairer;
 use kinetoscope_core::runs::budget::starting_point::starting_point;
@@ -127,7 +127,7 @@ fn merge(trace: &Trace) -> Result<(), String> {
 /// # Errors
 /// Returns what does not hold.
 pub fn parse(bytes: &[u8]) -> Result<(), String> {
-    let _ = (Summaries::default().read(bytes), Profile::from_bytes(bytes), Part::decode(bytes));
+    let _ = (Summaries::default().read(bytes), Profile::from_bytes(bytes), OutlinePart::decode(bytes));
     if let Ok(text) = core::str::from_utf8(bytes) {
         let _ = KernelRules::parse(text);
         let _ = Trend::read(text).map(|trend| (trend.rows().to_text(), trend.page()));

@@ -19,7 +19,7 @@ use kinetoscope_core::base::rows::Cell;
 use kinetoscope_core::base::units::TimeUnit;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::fields::Value as Field;
-use kinetoscope_core::trace::table::layout::{Key, Place};
+use kinetoscope_core::trace::table::layout::{FieldPlace, Key};
 use recorder::{alone, check, check_with, row, rows};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,7 +30,7 @@ fn stop(profiler: &mut Profiler) -> Recording {
 }
 
 fn text<'a>(trace: &'a Trace, name: &str, key: &str) -> Option<Field<'a>> {
-    trace.table.field_named(row(trace, name), Place::Args, key)
+    trace.table.field_named(row(trace, name), FieldPlace::Args, key)
 }
 
 #[test]
@@ -386,7 +386,7 @@ fn arguments_beyond_64_kib_are_cut_and_counted() {
     );
     let named = trace.table.rows().find(|&row| trace.table.name(row).starts_with('ü')).expect("a span");
     assert_eq!(
-        trace.table.field_named(named, Place::Args, "cut arguments").and_then(|v| v.as_i64()),
+        trace.table.field_named(named, FieldPlace::Args, "cut arguments").and_then(|v| v.as_i64()),
         Some(1)
     );
     assert_eq!(recording.statistics.cut_arguments, 6);
@@ -410,7 +410,7 @@ fn the_candle_training_trace_is_complete() {
     assert_eq!(rows(&trace, "matmul").len(), 14);
     // Spans of the model itself, recorded through `tracing`; nested modules; allocations of the allocator.
     assert_eq!([rows(&trace, "attend").len(), rows(&trace, "train").len()], [2, 2]);
-    let hierarchy = trace.table.field_named(rows(&trace, "softmax")[0], Place::Args, "Module Hierarchy");
+    let hierarchy = trace.table.field_named(rows(&trace, "softmax")[0], FieldPlace::Args, "Module Hierarchy");
     assert_eq!(hierarchy.and_then(|v| v.as_str()), Some("TOP(Net)::forward.attention(Attention)::forward."));
     assert!(rows(&trace, "[memory]").len() > 1000);
     let flops: i64 = rows(&trace, "matmul").iter().filter_map(|&row| trace.table.int(row, Key::Flops)).sum();

@@ -6,7 +6,7 @@ use kinetoscope::files::open;
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::fields::Value;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use recorder::{row, rows};
 use std::collections::HashSet;
 use std::fs;
@@ -61,7 +61,7 @@ fn recordings_of_200_killed_programs_can_be_read() {
         assert!(codes(&trace).iter().all(is_expected), "{:?}", trace.diagnostics.findings());
         let recorded: HashSet<i64> = rows(&trace, "number")
             .into_iter()
-            .filter_map(|row| trace.table.field_named(row, Place::Args, "n")?.as_i64())
+            .filter_map(|row| trace.table.field_named(row, FieldPlace::Args, "n")?.as_i64())
             .collect();
         total += recorded.len();
         let lost = log.iter().find(|(number, _)| !recorded.contains(&(*number as i64)));
@@ -74,7 +74,10 @@ fn recordings_of_200_killed_programs_can_be_read() {
         );
         if !recorded.is_empty() {
             let whole = row(&trace, "whole");
-            assert_eq!(trace.table.field_named(whole, Place::Args, "finished"), Some(Value::Bool(false)));
+            assert_eq!(
+                trace.table.field_named(whole, FieldPlace::Args, "finished"),
+                Some(Value::Bool(false))
+            );
         }
     }
     ages.sort_unstable();
@@ -138,7 +141,7 @@ fn no_recorder_lock_is_held_in_a_forked_child() {
         let trace = open(folder.path().join(format!("{number}.ktrace"))).expect("a trace");
         assert_eq!(codes(&trace), []);
         let span = row(&trace, "with a stack");
-        let stack = trace.table.field_named(span, Place::Args, "Call stack").expect("a stack");
+        let stack = trace.table.field_named(span, FieldPlace::Args, "Call stack").expect("a stack");
         assert!(stack.as_str().is_some_and(|stack| stack.contains("lock_all")), "{stack:?}");
     }
 }

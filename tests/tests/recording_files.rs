@@ -8,7 +8,7 @@ use kinetoscope::{Profiler, RecordError, open, scope};
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::fields::Value;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use recorder::{alone, row, rows};
 use std::fs;
 use std::io::ErrorKind;
@@ -96,16 +96,16 @@ fn appended_processes_have_their_own_windows_and_tracks() {
     assert_eq!(rows(&trace, "call").len(), 9);
     assert_eq!(rows(&trace, "Kinetoscope (0)").len(), 3);
     // The open span of the killed process ends with its process, not with the next one.
-    assert_eq!(table.field_named(killed, Place::Args, "finished"), Some(Value::Bool(false)));
+    assert_eq!(table.field_named(killed, FieldPlace::Args, "finished"), Some(Value::Bool(false)));
     assert!(table.end(killed) < table.ts(rows(&trace, "call")[6]));
     assert!(table.dur(killed) < 1_000_000_000);
     for span in [first, last] {
         assert!((20_000_000..2_000_000_000).contains(&table.dur(span)), "{}", table.dur(span));
-        assert_eq!(table.field_named(span, Place::Args, "finished"), None);
+        assert_eq!(table.field_named(span, FieldPlace::Args, "finished"), None);
     }
     let ids: Vec<i64> = rows(&trace, "call")
         .into_iter()
-        .filter_map(|row| table.field_named(row, Place::Args, "External id")?.as_i64())
+        .filter_map(|row| table.field_named(row, FieldPlace::Args, "External id")?.as_i64())
         .collect();
     assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "{ids:?}");
     let names = rows_of_metadata(&trace, "process_name");
@@ -282,7 +282,7 @@ fn a_profiler_can_be_stopped_on_another_thread() {
     assert_eq!(codes(trace), []);
     for (number, lasted) in lasted.into_iter().enumerate() {
         let step = row(trace, &format!("ProfilerStep#{number}"));
-        assert_eq!(trace.table.field_named(step, Place::Args, "finished"), None);
+        assert_eq!(trace.table.field_named(step, FieldPlace::Args, "finished"), None);
         let difference = (trace.table.dur(step) - lasted.as_nanos() as i64).abs();
         assert!(difference < 5_000_000, "{} ns, measured {lasted:?}", trace.table.dur(step));
     }

@@ -7,7 +7,7 @@ use kinetoscope::{FlightRecorder, scope, user_scope};
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::fields::Value;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use recorder::{alone, row, rows};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -32,7 +32,7 @@ fn codes(trace: &Trace) -> Vec<Code> {
 
 /// Returns whether a span had ended.
 fn finished<'a>(trace: &'a Trace, name: &str) -> Option<Value<'a>> {
-    trace.table.field_named(row(trace, name), Place::Args, "finished")
+    trace.table.field_named(row(trace, name), FieldPlace::Args, "finished")
 }
 
 /// Returns the recordings in a folder, oldest first.
@@ -81,7 +81,11 @@ fn a_flight_recording_is_written_on_a_panic_and_on_a_signal() {
     assert_eq!(codes(&trace), [Code::OpenSpan]);
     for name in ["before", "in the thread that panics"] {
         let row = row(&trace, name);
-        assert_eq!(trace.table.field_named(row, Place::Args, "finished"), Some(Value::Bool(false)), "{name}");
+        assert_eq!(
+            trace.table.field_named(row, FieldPlace::Args, "finished"),
+            Some(Value::Bool(false)),
+            "{name}"
+        );
     }
     let trace = flight_trace("signalled", folder.path());
     assert!(!rows(&trace, "waiting").is_empty());
@@ -113,7 +117,10 @@ fn a_flight_recording_keeps_the_last_seconds_and_open_spans() {
     let (window, long) = (row(&trace, "Kinetoscope (0)"), row(&trace, "outer"));
     assert!(trace.table.dur(window) < 500_000_000);
     assert!(trace.table.ts(long) < trace.table.ts(window), "it began before the kept time");
-    assert_eq!(trace.table.field_named(long, Place::Args, "kind").and_then(|v| v.as_str()), Some("long"));
+    assert_eq!(
+        trace.table.field_named(long, FieldPlace::Args, "kind").and_then(|v| v.as_str()),
+        Some("long")
+    );
     assert!(trace.table.dur(row(&trace, "ends after its begin was discarded")) > 500_000_000);
     drop(outer);
 }
@@ -293,7 +300,10 @@ fn a_flight_recording_is_written_before_a_signal_ends_the_process() {
         let trace = open(&files[0]).expect("a trace");
         assert_eq!(rows(&trace, "before the end").len(), 1, "{how}");
         let open_span = row(&trace, "open at the end");
-        assert_eq!(trace.table.field_named(open_span, Place::Args, "finished"), Some(Value::Bool(false)));
+        assert_eq!(
+            trace.table.field_named(open_span, FieldPlace::Args, "finished"),
+            Some(Value::Bool(false))
+        );
     }
 }
 

@@ -5,7 +5,7 @@ mod recorder;
 use kinetoscope::{Profiler, Recording, instrument};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::Row;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use recorder::{alone, check, row, rows};
 use serde_json::{Value, json};
 use std::fmt::Debug;
@@ -152,7 +152,7 @@ impl Store {
 }
 
 fn field<'a>(trace: &'a Trace, row: Row, key: &str) -> Option<&'a str> {
-    trace.table.field_named(row, Place::Args, key).and_then(|value| value.as_str())
+    trace.table.field_named(row, FieldPlace::Args, key).and_then(|value| value.as_str())
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_call_of_an_async_function_is_one_asynchronous_span_with_its_polls() {
         trace.pairs.asyncs.iter().copied().filter(|&(begin, _)| table.name(begin) == name).collect();
     assert_eq!(calls.len(), 4);
     for (begin, end) in calls {
-        let id = table.field_named(begin, Place::Args, "id").and_then(|v| v.as_i64()).expect("an id");
+        let id = table.field_named(begin, FieldPlace::Args, "id").and_then(|v| v.as_i64()).expect("an id");
         assert!(table.ts(end) - table.ts(begin) >= id * 5_000_000);
     }
     let polls: Vec<Row> = rows(trace, name).into_iter().filter(|&row| table.ph(row) == b'X').collect();

@@ -19,7 +19,7 @@ use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::output::write::execution_trace::execution_trace;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::execution::nodes_of;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use kinetoscope_tests::files::fake;
 use recorder::alone;
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ fn device_samples_are_recorded_as_counters() {
     let table = &recording.trace().expect("a trace").table;
     let value = |name: &str, series: &str| {
         let row = table.rows().find(|&row| table.ph(row) == b'C' && table.name(row) == name)?;
-        table.field_named(row, Place::Args, series)?.as_i64()
+        table.field_named(row, FieldPlace::Args, series)?.as_i64()
     };
     assert_eq!(value("GPU 1 memory (bytes)", "used"), Some(3 << 30));
     assert_eq!(value("GPU 1 memory (bytes)", "free"), Some(1 << 30));
@@ -273,7 +273,8 @@ fn an_observer_writes_the_operators_that_begin_while_it_runs() {
         recorder::check(&recording);
         let trace = recording.trace().expect("a trace");
         let id = |name: &str| {
-            let id = trace.table.field_named(recorder::row(trace, name), Place::Args, "Record function id");
+            let id =
+                trace.table.field_named(recorder::row(trace, name), FieldPlace::Args, "Record function id");
             id.and_then(|id| id.as_i64()).expect("an id")
         };
         assert_eq!([id("aten::relu"), id("aten::mul")], [0, 0]);
@@ -281,7 +282,7 @@ fn an_observer_writes_the_operators_that_begin_while_it_runs() {
         assert_eq!(nodes(&path), seen);
         assert!(seen.iter().all(|(id, _)| *id > last), "ids are unique in the process: {seen:?}");
         last = seen.iter().map(|(id, _)| *id).max().expect("three ids");
-        let mm = trace.table.field_named(recorder::row(trace, "aten::mm"), Place::Args, "Input Dims");
+        let mm = trace.table.field_named(recorder::row(trace, "aten::mm"), FieldPlace::Args, "Input Dims");
         assert_eq!(mm.and_then(|dims| dims.as_json()), Some("[[2,3],[3,4]]"), "the observer records shapes");
     }
 }

@@ -6,7 +6,7 @@ use kinetoscope::spans::named::optimizer_step;
 use kinetoscope::spans::{Scope, operator, record_function};
 use kinetoscope::{Module, Profiler, Recording, async_scope, scope, user_scope};
 use kinetoscope_core::trace::table::fields::Value;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use recorder::{alone, check, row, rows};
 use std::thread;
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn check_older(recording: &Recording, name: &str) -> i64 {
     let trace = recording.trace().expect("a trace");
     let (row, window) = (row(trace, name), row(trace, "Kinetoscope (0)"));
     assert_eq!(trace.table.ts(row), trace.table.ts(window), "{name}");
-    assert_eq!(trace.table.field_named(row, Place::Args, "begun"), Some(Value::Bool(false)), "{name}");
+    assert_eq!(trace.table.field_named(row, FieldPlace::Args, "begun"), Some(Value::Bool(false)), "{name}");
     trace.table.end(row)
 }
 
@@ -61,7 +61,7 @@ fn spans_that_are_open_at_the_start_are_recorded_when_they_end() {
     check_older(&recording, "Optimizer.step");
     let trace = recording.trace().expect("a trace");
     assert!(rows(trace, "still open").is_empty() && rows(trace, "ended before").is_empty());
-    let begun = trace.table.field_named(row(trace, "recorded"), Place::Args, "begun");
+    let begun = trace.table.field_named(row(trace, "recorded"), FieldPlace::Args, "begun");
     assert_eq!(begun, None);
     let category = |name| trace.table.cat(row(trace, name));
     assert_eq!(["older epoch", "older middle"].map(category), ["user_annotation", "cpu_op"]);
@@ -91,7 +91,7 @@ fn a_span_of_an_earlier_recording_is_recorded_again_from_the_start_of_the_next()
     let kept: Vec<Scope> = vec![scope!("kept open"), operator("named kept open")];
     let recording = stop(first);
     let trace = recording.trace().expect("a trace");
-    let finished = trace.table.field_named(row(trace, "kept open"), Place::Args, "finished");
+    let finished = trace.table.field_named(row(trace, "kept open"), FieldPlace::Args, "finished");
     assert_eq!(finished, Some(Value::Bool(false)));
     let second = start();
     kept.into_iter().rev().for_each(drop);

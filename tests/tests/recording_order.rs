@@ -7,7 +7,7 @@ use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::Row;
 use kinetoscope_core::trace::table::fields::Value;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use recorder::{alone, row, rows};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -64,7 +64,7 @@ fn a_span_that_ends_before_an_inner_one_keeps_its_times() {
     assert_eq!(codes(trace), [(Code::OverlappingSpans, 1), (Code::EndedOutOfOrder, 1)]);
     let after = row(trace, "after");
     assert!(trace.table.ts(after) >= trace.table.end(row(trace, "b")));
-    assert_eq!(trace.table.field_named(after, Place::Args, "finished"), None);
+    assert_eq!(trace.table.field_named(after, FieldPlace::Args, "finished"), None);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn guards_of_one_call_site_in_collections_keep_their_times() {
     let jobs = rows(trace, "job");
     assert_eq!(jobs.len(), 5);
     for (number, job) in jobs.into_iter().enumerate() {
-        let recorded = trace.table.field_named(job, Place::Args, "number").and_then(|v| v.as_i64());
+        let recorded = trace.table.field_named(job, FieldPlace::Args, "number").and_then(|v| v.as_i64());
         assert_eq!(recorded, Some(number as i64));
         assert_lasts(trace, job, ends[number].0, ends[number].1);
     }
@@ -160,8 +160,8 @@ fn thousands_of_guards_in_any_order_leave_the_thread_balanced() {
     assert_eq!([rows(trace, "many").len(), rows(trace, "between").len()], [8000, 200]);
     let outer = row(trace, "outer");
     for row in trace.table.rows().filter(|&row| trace.table.cat(row) == "cpu_op") {
-        assert_eq!(trace.table.field_named(row, Place::Args, "finished"), None);
-        assert_eq!(trace.table.field_named(row, Place::Args, "begun"), None);
+        assert_eq!(trace.table.field_named(row, FieldPlace::Args, "finished"), None);
+        assert_eq!(trace.table.field_named(row, FieldPlace::Args, "begun"), None);
         assert!(
             trace.table.ts(row) >= trace.table.ts(outer) && trace.table.end(row) <= trace.table.end(outer)
         );
@@ -184,7 +184,7 @@ fn a_forgotten_guard_is_reported_as_an_open_span() {
         drop(scope!("later"));
     });
     let trace = recording.trace().expect("a trace");
-    let finished = |name| trace.table.field_named(row(trace, name), Place::Args, "finished");
+    let finished = |name| trace.table.field_named(row(trace, name), FieldPlace::Args, "finished");
     assert_eq!(["outer", "forgotten", "later"].map(finished), [None, Some(Value::Bool(false)), None]);
     let found = codes(trace);
     assert!(found.contains(&(Code::OpenSpan, 1)) && found.contains(&(Code::EndedOutOfOrder, 1)), "{found:?}");
@@ -219,7 +219,7 @@ fn arguments_can_be_added_to_an_open_span() {
         [args("inner"), args("next")],
         [serde_json::json!({"kept": 1}), serde_json::json!({"own": 2})]
     );
-    assert_eq!(trace.table.field_named(row(trace, "next"), Place::Args, "status"), None);
+    assert_eq!(trace.table.field_named(row(trace, "next"), FieldPlace::Args, "status"), None);
 }
 
 #[test]
@@ -246,9 +246,12 @@ fn a_flight_recording_has_spans_whose_begins_left_the_ring_out_of_order() {
     let outer = row(&trace, "outer");
     assert!(trace.table.dur(outer) > 200_000_000);
     for (key, value) in [("kind", "long"), ("added", "later")] {
-        assert_eq!(trace.table.field_named(outer, Place::Args, key).and_then(|v| v.as_str()), Some(value));
+        assert_eq!(
+            trace.table.field_named(outer, FieldPlace::Args, key).and_then(|v| v.as_str()),
+            Some(value)
+        );
     }
-    let finished = |name| trace.table.field_named(row(&trace, name), Place::Args, "finished");
+    let finished = |name| trace.table.field_named(row(&trace, name), FieldPlace::Args, "finished");
     assert_eq!(
         [finished("outer"), finished("inner"), finished("last")],
         [None, Some(Value::Bool(false)), Some(Value::Bool(false))]

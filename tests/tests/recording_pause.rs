@@ -5,7 +5,7 @@ mod recorder;
 use kinetoscope::spans::{is_recording, record_function};
 use kinetoscope::{Activity, Profiler, RecordError, Recording, async_scope, instant, scope};
 use kinetoscope_core::trace::table::fields::Value;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use recorder::{alone, check, row, rows};
 use std::thread;
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn stop(profiler: &mut Profiler) -> Recording {
 fn field<'a>(recording: &'a Recording, name: &str, key: &str) -> Option<Value<'a>> {
     recording.trace().expect("a trace").table.field_named(
         row(recording.trace().expect("a trace"), name),
-        Place::Args,
+        FieldPlace::Args,
         key,
     )
 }

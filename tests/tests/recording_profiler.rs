@@ -12,7 +12,7 @@ use kinetoscope::spans::operator;
 use kinetoscope::steps;
 use kinetoscope::{Activity, Profiler, supported_activities};
 use kinetoscope_core::analysis::query::group_by::GroupBy;
-use kinetoscope_core::trace::table::layout::{Key, Place};
+use kinetoscope_core::trace::table::layout::{FieldPlace, Key};
 use recorder::{alone, check, row, rows, thread_id};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -285,7 +285,7 @@ fn ids_of_spans_are_unique_over_the_recordings_of_a_process() {
         ids.extend(spans.map(|row| table.int(row, Key::ExternalId).expect("an id")));
         recorded += 2 * (50 + round) + 1;
         for row in rows(recording.trace().expect("a trace"), "outer") {
-            let function = table.field_named(row, Place::Args, "Record function id");
+            let function = table.field_named(row, FieldPlace::Args, "Record function id");
             assert_eq!(function.and_then(|id| id.as_i64()), Some(0));
         }
         assert_eq!(recording.trace().expect("a trace").diagnostics.findings(), []);

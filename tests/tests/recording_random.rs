@@ -7,7 +7,7 @@ mod recorder;
 
 use kinetoscope::{Profiler, ProfilerBuilder};
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use kinetoscope_tests::ktrace::{self, Recording};
 use kinetoscope_tests::programs::{Random, judge, run, use_clock_of};
 use recorder::alone;
@@ -46,7 +46,7 @@ fn compare_readers(recording: &Recording, trace: &Trace, seed: u64) {
         .rows()
         .filter(|&row| matches!(table.cat(row), "cpu_op" | "user_annotation") && table.ph(row) == b'X')
     {
-        if table.field_named(row, Place::Args, "finished").is_none() {
+        if table.field_named(row, FieldPlace::Args, "finished").is_none() {
             let tid =
                 table.names.get(table.track(row).tid).parse::<u64>().expect("a thread") & u64::from(u32::MAX);
             theirs.entry((tid, table.name(row))).or_default().push(table.dur(row) as f64);

@@ -6,7 +6,7 @@ mod recorder;
 use kinetoscope::{Profiler, Recording, name_thread, scope};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::Row;
-use kinetoscope_core::trace::table::layout::{Key, Place};
+use kinetoscope_core::trace::table::layout::{FieldPlace, Key};
 use recorder::{alone, check, row};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -68,7 +68,7 @@ fn record(run: impl FnOnce()) -> Recording {
 /// The samples with their stacks.
 fn samples(trace: &Trace) -> Vec<(Row, String)> {
     let table = &trace.table;
-    let stack = |row| table.field_named(row, Place::Args, "Call stack").and_then(|stack| stack.as_str());
+    let stack = |row| table.field_named(row, FieldPlace::Args, "Call stack").and_then(|stack| stack.as_str());
     let rows = table.rows().filter(|&row| table.cat(row) == "cpu_sample");
     rows.map(|row| (row, stack(row).expect("a stack").to_owned())).collect()
 }

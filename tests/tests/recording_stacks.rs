@@ -3,7 +3,7 @@
 mod recorder;
 
 use kinetoscope::files::open;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use recorder::rows;
 use std::path::Path;
 use std::process::Command;
@@ -15,7 +15,7 @@ fn stacks(program: &Path, folder: &Path) -> (Vec<String>, bool) {
     let status = Command::new(program).arg("stacks").arg(&file).status().expect("the program should run");
     assert!(status.success());
     let trace = open(&file).expect("a trace");
-    let stack = |row| trace.table.field_named(row, Place::Args, "Call stack").and_then(|v| v.as_str());
+    let stack = |row| trace.table.field_named(row, FieldPlace::Args, "Call stack").and_then(|v| v.as_str());
     let stacks =
         rows(&trace, "with a stack").into_iter().map(|row| stack(row).unwrap_or("").to_owned()).collect();
     let warning = trace.table.metadata.text("WARNING").unwrap_or("");

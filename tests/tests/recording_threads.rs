@@ -10,7 +10,7 @@ use kinetoscope::{instant, scope};
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::fields::Value as Field;
-use kinetoscope_core::trace::table::layout::{Key, Place};
+use kinetoscope_core::trace::table::layout::{FieldPlace, Key};
 use kinetoscope_stream::block::{self, BlockKind};
 use kinetoscope_stream::record::{Tag, Word};
 use recorder::{alone, check, check_with, chrome, row, rows, thread_id};
@@ -28,7 +28,7 @@ fn stop(profiler: &mut Profiler) -> Recording {
 }
 
 fn text<'a>(trace: &'a Trace, name: &str, key: &str) -> Option<Field<'a>> {
-    trace.table.field_named(row(trace, name), Place::Args, key)
+    trace.table.field_named(row(trace, name), FieldPlace::Args, key)
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn every_thread_has_its_own_track_whenever_it_begins_and_ends() {
     assert!(rows(trace, "too late").is_empty());
     // A span that had not ended lasts to the end of the window and is marked as unfinished.
     let open = row(trace, "outlives the recording");
-    assert_eq!(trace.table.field_named(open, Place::Args, "finished"), Some(Field::Bool(false)));
+    assert_eq!(trace.table.field_named(open, FieldPlace::Args, "finished"), Some(Field::Bool(false)));
     let window = row(trace, "Kinetoscope (0)");
     assert!((trace.table.end(open) - trace.table.end(window)).abs() <= 1);
     let names: Vec<String> = trace
@@ -111,7 +111,7 @@ fn no_record_of_many_threads_is_lost() {
     assert_eq!(recording.trace().expect("a trace").diagnostics.findings(), []);
     let trace = recording.trace().expect("a trace");
     assert_eq!(rows(trace, "inner").len(), 160_000);
-    let at = |row| trace.table.field_named(row, Place::Args, "at").and_then(|v| v.as_i64());
+    let at = |row| trace.table.field_named(row, FieldPlace::Args, "at").and_then(|v| v.as_i64());
     for spans in rows(trace, "span").chunk_by(|&a, &b| trace.table.track_id(a) == trace.table.track_id(b)) {
         assert!(spans.windows(2).all(|pair| at(pair[0]) != at(pair[1])));
     }
@@ -190,7 +190,10 @@ fn threads_can_record_while_their_thread_locals_are_destroyed() {
     assert_eq!(rows(recording.trace().expect("a trace"), "second").len(), 2);
     assert_eq!(rows(recording.trace().expect("a trace"), "destroyed").len(), 2);
     for row in rows(recording.trace().expect("a trace"), "destroyed") {
-        assert_eq!(recording.trace().expect("a trace").table.field_named(row, Place::Args, "finished"), None);
+        assert_eq!(
+            recording.trace().expect("a trace").table.field_named(row, FieldPlace::Args, "finished"),
+            None
+        );
     }
 }
 
@@ -332,7 +335,7 @@ fn hundreds_of_ends_that_were_lost_do_not_change_other_durations() {
     assert!(dropped > 1_000, "{dropped}");
     let trace = recording.trace().expect("a trace");
     let is_marked = |row| {
-        ["finished", "begun"].iter().any(|key| trace.table.field_named(row, Place::Args, key).is_some())
+        ["finished", "begun"].iter().any(|key| trace.table.field_named(row, FieldPlace::Args, key).is_some())
     };
     for span in rows(trace, "a whole span").into_iter().filter(|&row| !is_marked(row)) {
         let took = trace.table.dur(span);

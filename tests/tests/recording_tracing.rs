@@ -12,7 +12,7 @@ use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::Row;
 use kinetoscope_core::trace::table::fields::Value;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use recorder::{alone, check, check_with, row, rows};
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +38,7 @@ fn record_unchecked(run: impl FnOnce()) -> Recording {
 }
 
 fn field<'a>(recording: &'a Recording, row: Row, key: &str) -> Option<Value<'a>> {
-    recording.trace().expect("a trace").table.field_named(row, Place::Args, key)
+    recording.trace().expect("a trace").table.field_named(row, FieldPlace::Args, key)
 }
 
 /// The spans of threads with a name, without the events of the asynchronous span.

@@ -7,7 +7,7 @@ use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::Row;
 use kinetoscope_core::trace::table::fields::Value;
-use kinetoscope_core::trace::table::layout::{Key, Place};
+use kinetoscope_core::trace::table::layout::{FieldPlace, Key};
 use kinetoscope_stream::block::{self, BlockKind};
 use kinetoscope_stream::record::{Tag, Word, key};
 use recorder::{alone, check, check_with, row, rows};
@@ -74,7 +74,7 @@ fn spans_have_the_times_that_the_program_supplied() {
     let track = |name| trace.table.track_id(row(trace, name));
     assert!(["later", "pass", "of a thread"].iter().all(|name| track(name) == track("frame")));
     assert_ne!(track("copy"), track("frame"));
-    let argument = |key| trace.table.field_named(row(trace, "pass"), Place::Args, key);
+    let argument = |key| trace.table.field_named(row(trace, "pass"), FieldPlace::Args, key);
     assert_eq!(argument("label").and_then(|value| value.as_str()), Some("blur"));
     assert_eq!(argument("groups"), Some(Value::Json("[8,8,1]")));
     let at =
@@ -172,7 +172,7 @@ fn nothing_is_recorded_without_a_profiler_and_what_is_too_long_is_cut() {
     check_with(&recording, &[Code::CutArgument]);
     let trace = recording.trace().expect("a trace");
     assert_eq!(track_names(trace), ["é".repeat(2048)]);
-    let cut = trace.table.field_named(row(trace, "span"), Place::Args, "cut arguments");
+    let cut = trace.table.field_named(row(trace, "span"), FieldPlace::Args, "cut arguments");
     assert!(cut.and_then(|count| count.as_i64()).is_some_and(|count| count >= 1), "{cut:?}");
     assert!(recording.statistics.cut_arguments >= 1);
 }

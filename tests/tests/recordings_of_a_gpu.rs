@@ -5,7 +5,7 @@ use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::category::Category;
 use kinetoscope_core::trace::table::events::Row;
-use kinetoscope_core::trace::table::layout::Place::Args;
+use kinetoscope_core::trace::table::layout::FieldPlace::Args;
 use kinetoscope_tests::files;
 use std::collections::BTreeSet;
 use std::fs;

@@ -7,7 +7,7 @@ use crate::segments::ParsedPiece;
 use js_sys::Array;
 use kinetoscope_core::base::diagnostics::Diagnostics;
 use kinetoscope_core::base::error::Error;
-use kinetoscope_core::outline::{Outline, OutlineReader, Part};
+use kinetoscope_core::outline::{Outline, OutlinePart, OutlineReader};
 use kinetoscope_core::trace::read::limits::Limits;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -25,7 +25,7 @@ struct InPieces {
 impl InPieces {
     fn flush(&mut self) -> Result<(), Error> {
         let InPieces { reader, piece } = self;
-        match Part::parse(piece, Limits::default()) {
+        match OutlinePart::parse(piece, Limits::default()) {
             Some(part) => drop(reader.feed_parsed(piece, &part)?),
             None => reader.feed(piece)?,
         }
@@ -38,7 +38,7 @@ impl InPieces {
 /// thread. Returns `undefined` if none is found.
 #[wasm_bindgen]
 pub fn parse_part(text: &[u8]) -> Option<ParsedPiece> {
-    Part::parse(text, Limits::default()).map(|part| ParsedPiece::new(part.range(), &part.encode()))
+    OutlinePart::parse(text, Limits::default()).map(|part| ParsedPiece::new(part.range(), &part.encode()))
 }
 
 impl ReadsText for InPieces {
@@ -99,7 +99,7 @@ impl Outlining {
     /// # Errors
     /// Returns an error if the bytes are not those of a part.
     pub fn splice(&mut self, part: &[u8]) -> Result<bool, JsValue> {
-        let part = Part::decode(part)
+        let part = OutlinePart::decode(part)
             .ok_or_else(|| failure(&Error::BadOption("the bytes are not those of a part".to_owned())))?;
         let InPieces { reader, piece } = &mut self.feeding.reader;
         reader.feed(piece).map_err(|e| failure(&e))?;

@@ -26,7 +26,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 /// What of an answer is wanted.
 #[derive(Clone, Copy)]
-enum Part {
+enum AnswerForm {
     /// Text for a person.
     ForReading,
     /// The rows after this number of rows.
@@ -56,11 +56,17 @@ impl EngineTrace {
         &self.trace
     }
 
-    fn answer(&self, name: &str, query_name: &str, given: JsValue, part: Part) -> Result<Answer, JsValue> {
+    fn answer(
+        &self,
+        name: &str,
+        query_name: &str,
+        given: JsValue,
+        part: AnswerForm,
+    ) -> Result<Answer, JsValue> {
         let query = query(query_name).map_err(|e| failure(&e))?;
         let (for_reading, offset) = match part {
-            Part::ForReading => (true, 0),
-            Part::After(offset) => (false, offset),
+            AnswerForm::ForReading => (true, 0),
+            AnswerForm::After(offset) => (false, offset),
         };
         if offset > 0 && query.options.iter().all(|option| option.name != "row-limit") {
             return Err(failure(&Error::BadOption(format!("offset: {query_name} has no row limit"))));
@@ -106,7 +112,7 @@ impl EngineTrace {
     /// # Errors
     /// Returns an error if there is no such query, or an option is invalid.
     pub fn rows(&self, name: &str, query: &str, options: JsValue, offset: usize) -> Result<Array, JsValue> {
-        rows(&self.answer(name, query, options, Part::After(offset))?.rows)
+        rows(&self.answer(name, query, options, AnswerForm::After(offset))?.rows)
     }
 
     /// Runs a query and returns its rows as columns.
@@ -120,7 +126,7 @@ impl EngineTrace {
         options: JsValue,
         offset: usize,
     ) -> Result<Object, JsValue> {
-        columns(&self.answer(name, query, options, Part::After(offset))?.rows)
+        columns(&self.answer(name, query, options, AnswerForm::After(offset))?.rows)
     }
 
     /// Runs a query and returns the document that `kinetoscope QUERY --format json` prints.
@@ -128,7 +134,7 @@ impl EngineTrace {
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn json(&self, name: &str, query: &str, options: JsValue, offset: usize) -> Result<String, JsValue> {
-        let answer = self.answer(name, query, options, Part::After(offset))?;
+        let answer = self.answer(name, query, options, AnswerForm::After(offset))?;
         let mut document = Document::new(query);
         document.add(name, &self.trace, &answer.rows);
         text(document.finish())
@@ -139,7 +145,7 @@ impl EngineTrace {
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn table(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.answer(name, query, options, Part::ForReading)?.to_text())
+        text(self.answer(name, query, options, AnswerForm::ForReading)?.to_text())
     }
 
     /// Runs a query and returns the text that `kinetoscope QUERY --format csv` prints.
@@ -147,7 +153,7 @@ impl EngineTrace {
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn csv(&self, name: &str, query: &str, options: JsValue, offset: usize) -> Result<String, JsValue> {
-        text(self.answer(name, query, options, Part::After(offset))?.rows.to_csv())
+        text(self.answer(name, query, options, AnswerForm::After(offset))?.rows.to_csv())
     }
 
     /// Runs a query and returns the text that `kinetoscope QUERY --format md` prints.
@@ -161,7 +167,7 @@ impl EngineTrace {
         options: JsValue,
         offset: usize,
     ) -> Result<String, JsValue> {
-        text(self.answer(name, query, options, Part::After(offset))?.rows.to_markdown())
+        text(self.answer(name, query, options, AnswerForm::After(offset))?.rows.to_markdown())
     }
 
     /// The diagnostics of the file.

@@ -20,7 +20,7 @@ mod what_if;
 pub(crate) mod what_if_rows;
 
 pub use changes::{Changes, Faster};
-pub use graph::{Edge, Graph, Kind, Node, NodeId, Point, Why};
+pub use graph::{Dependency, Edge, Graph, GraphNode, NodeId, NodeKind, Point};
 pub use path::{PathPart, Segment, critical_path};
 pub(crate) use what_if::Scratch;
 pub use what_if::{LARGEST_ERROR, Replay};

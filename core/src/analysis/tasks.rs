@@ -12,7 +12,7 @@ use crate::base::order::sort_by_key;
 use crate::base::time;
 use crate::trace::Trace;
 use crate::trace::table::events::{Row, Table};
-use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::layout::{FieldPlace, Key};
 use crate::trace::tree::Position;
 use alloc::vec::Vec;
 
@@ -126,7 +126,7 @@ impl<'a> Tasks<'a> {
         let Some(name) = table.names.find(PARENT) else { return };
         for at in 0..self.all.len() {
             let row = self.all[at].begin;
-            let parent = table.field_with(row, Place::Args, name);
+            let parent = table.field_with(row, FieldPlace::Args, name);
             let parent = parent.and_then(|id| id.as_str()).and_then(|id| table.names.find(id));
             let key = key(table, row).zip(parent).map(|((kind, _), id)| (kind, i64::from(id.0)));
             self.all[at].parent = self.named(known, key, table.ts(row)).map(|parent| parent as u32);

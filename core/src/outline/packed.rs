@@ -2,15 +2,15 @@
 
 use super::density::Density;
 use super::total::Total;
-use super::{OfTrack, Outline, Part};
+use super::{OfTrack, Outline, OutlinePart};
 use crate::base::diagnostics::Diagnostics;
 use crate::base::names::{NameId, Names};
 use crate::base::varints::{Reader, Writer};
 use crate::trace::table::tracks::Track;
 use alloc::vec::Vec;
 
-impl Part {
-    /// The part as bytes, for [`Part::decode`] in another thread. Their form may change with every release.
+impl OutlinePart {
+    /// The part as bytes, for [`OutlinePart::decode`] in another thread. Their form may change with every release.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.unsigned(self.range.start as u64);
@@ -20,13 +20,13 @@ impl Part {
         out.finish()
     }
 
-    /// Returns the part of which [`Part::encode`] returned the bytes; `None` if they do not have its form.
-    pub fn decode(bytes: &[u8]) -> Option<Part> {
+    /// Returns the part of which [`OutlinePart::encode`] returned the bytes; `None` if they do not have its form.
+    pub fn decode(bytes: &[u8]) -> Option<OutlinePart> {
         let mut reader = Reader::new(bytes);
         let [start, end] = [size(&mut reader)?, size(&mut reader)?];
         let diagnostics = Diagnostics::decode(&mut reader)?;
         let outline = Outline::decode(&mut reader)?;
-        (start < end && reader.is_empty()).then_some(Part { outline, range: start..end, diagnostics })
+        (start < end && reader.is_empty()).then_some(OutlinePart { outline, range: start..end, diagnostics })
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
     use alloc::format;
     use alloc::string::String;
 
-    fn part() -> (String, Part) {
+    fn part() -> (String, OutlinePart) {
         let event = |at: i64| {
             format!(
                 "{{\"ph\":\"X\",\"cat\":\"c{}\",\"name\":\"n{at}\",\"pid\":{},\"tid\":1,\"ts\":{at},\"dur\":{}}}",
@@ -151,14 +151,14 @@ mod tests {
             "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":1,\"args\":{\"name\":\"main\"}}";
         let events: Vec<String> = (-5..9).map(event).collect();
         let text = format!("{named},{},{{\"ph\":\"X\",\"ts\":\"x\"}},", events.join(","));
-        let part = Part::parse(text.as_bytes(), Limits::default()).expect("events");
+        let part = OutlinePart::parse(text.as_bytes(), Limits::default()).expect("events");
         (text, part)
     }
 
     #[test]
     fn parts_are_the_same_after_decoding() {
         let (_, part) = part();
-        let decoded = Part::decode(&part.encode()).expect("the bytes of a part");
+        let decoded = OutlinePart::decode(&part.encode()).expect("the bytes of a part");
         assert_eq!((decoded.range, &decoded.diagnostics), (part.range.clone(), &part.diagnostics));
         assert_eq!(format!("{:?}", decoded.outline), format!("{:?}", part.outline));
         assert_eq!(decoded.outline.events(), 16);
@@ -169,11 +169,11 @@ mod tests {
     fn damaged_bytes_are_no_errors() {
         let bytes = part().1.encode();
         for at in 0..bytes.len() {
-            assert!(Part::decode(&bytes[..at]).is_none());
+            assert!(OutlinePart::decode(&bytes[..at]).is_none());
             for wrong in [0, 1, 0x7f, 0xff] {
                 let mut copy = bytes.clone();
                 copy[at] = wrong;
-                if let Some(part) = Part::decode(&copy) {
+                if let Some(part) = OutlinePart::decode(&copy) {
                     let mut outline = Outline::default();
                     outline.append(&part.outline);
                     outline.append(&part.outline);

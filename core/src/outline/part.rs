@@ -21,18 +21,18 @@ use core::ops::Range;
 
 /// The outline of the events in a piece of text, for [`OutlineReader::feed_parsed`](super::OutlineReader::feed_parsed).
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct OutlinePart {
     pub(super) outline: Outline,
     pub(super) range: Range<usize>,
     pub(super) diagnostics: Diagnostics,
 }
 
-impl Part {
+impl OutlinePart {
     /// Parses the well-formed events in a piece of text that may be cut anywhere. Returns `None` if none is found.
-    pub fn parse(text: &[u8], limits: Limits) -> Option<Part> {
+    pub fn parse(text: &[u8], limits: Limits) -> Option<OutlinePart> {
         let segment = Segment::parse(text, limits)?;
         let (range, diagnostics) = (segment.range(), segment.diagnostics().clone());
-        Some(Part { outline: Outline::from_table(&segment.into_table()), range, diagnostics })
+        Some(OutlinePart { outline: Outline::from_table(&segment.into_table()), range, diagnostics })
     }
 
     /// The part of the text that has the events.

@@ -1,6 +1,6 @@
 //! Reading an outline.
 
-use super::{Block, Outline, Part, Times};
+use super::{Block, Outline, OutlinePart, Times};
 use crate::base::diagnostics::Diagnostics;
 use crate::base::error::Error;
 use crate::trace::TextReader;
@@ -53,12 +53,12 @@ impl OutlineReader {
         self.fold()
     }
 
-    /// Does the same with the result of [`Part::parse`] for this chunk and the same limits. Returns whether that saved parsing its
+    /// Does the same with the result of [`OutlinePart::parse`] for this chunk and the same limits. Returns whether that saved parsing its
     /// events again.
     ///
     /// # Errors
     /// As [`OutlineReader::feed`].
-    pub fn feed_parsed(&mut self, chunk: &[u8], part: &Part) -> Result<bool, Error> {
+    pub fn feed_parsed(&mut self, chunk: &[u8], part: &OutlinePart) -> Result<bool, Error> {
         let Range { start, end } = part.range;
         let (before, rest) = chunk.split_at_checked(start).unwrap_or((chunk, &[]));
         self.feed(before)?;
@@ -69,7 +69,7 @@ impl OutlineReader {
 
     /// Takes a part without its text, if the reader is where its first event begins. Returns whether it did; if not, the text must be
     /// passed.
-    pub fn splice(&mut self, part: &Part) -> bool {
+    pub fn splice(&mut self, part: &OutlinePart) -> bool {
         let (bytes, rows) = (part.range.len() as u64, part.outline.elements());
         let passes = self.text.pass_over(bytes, rows, &part.diagnostics);
         if passes {
@@ -78,7 +78,7 @@ impl OutlineReader {
         passes
     }
 
-    fn add_block(&mut self, part: &Part) {
+    fn add_block(&mut self, part: &OutlinePart) {
         let range = self.offset..self.offset + part.range.len() as u64;
         self.offset = range.end;
         self.outline.append(&part.outline);

@@ -15,7 +15,7 @@ words! {
     "OutlineKind"
     /// What a row of an outline is about.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    enum Kind {
+    enum OutlineKind {
         /// All events.
         Trace = "trace",
         /// The events of a category.
@@ -29,10 +29,10 @@ words! {
 
 columns! {
     /// The columns of the answer.
-    pub const COLUMNS: fn row(kind: Kind, name: &str, category: &str, total: &Total, start: i64) {
+    pub const COLUMNS: fn row(kind: OutlineKind, name: &str, category: &str, total: &Total, start: i64) {
         let after = |ns: i64| ns.saturating_sub(start);
     } [
-        Column::word("kind", "Kind", &Kind::VOCABULARY, "What the row is about.") => kind.as_str(),
+        Column::word("kind", "Kind", &OutlineKind::VOCABULARY, "What the row is about.") => kind.as_str(),
         Column::text("name", "Name", "The name of the events, or of the thread or stream.") => name,
         Column::text("category", "Category", "The category of the events; empty for all of a track.") => category,
         Column::int("events", "Events", "The number of objects of traceEvents.") => total.events as i64,
@@ -53,15 +53,15 @@ impl Outline {
     pub fn rows(&self, limit: Option<usize>) -> Rows {
         let mut rows = Rows::new(COLUMNS);
         let start = self.start_ns();
-        let mut add = |kind: Kind, entries: Vec<(String, String, Total)>| {
+        let mut add = |kind: OutlineKind, entries: Vec<(String, String, Total)>| {
             for (name, category, total) in entries.into_iter().take(limit.unwrap_or(usize::MAX)) {
                 rows.push(row(kind, &name, &category, &total, start));
             }
         };
-        add(Kind::Trace, vec![(String::new(), String::new(), self.all)]);
-        add(Kind::Category, self.categories());
-        add(Kind::Track, self.tracks());
-        add(Kind::Name, self.groups());
+        add(OutlineKind::Trace, vec![(String::new(), String::new(), self.all)]);
+        add(OutlineKind::Category, self.categories());
+        add(OutlineKind::Track, self.tracks());
+        add(OutlineKind::Name, self.groups());
         rows
     }
 

@@ -23,11 +23,11 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, Debug)]
 pub struct Document {
     query: String,
-    parts: Vec<Part>,
+    parts: Vec<DocumentPart>,
 }
 
 #[derive(Clone, Debug)]
-struct Part {
+struct DocumentPart {
     name: String,
     trace: String,
     diagnostics: Vec<String>,
@@ -57,7 +57,7 @@ impl Document {
     }
 
     fn add_part(&mut self, name: &str, trace: String, diagnostics: &Diagnostics, rows: &Rows) {
-        self.parts.push(Part {
+        self.parts.push(DocumentPart {
             name: quote(name),
             trace,
             diagnostics: findings(diagnostics),
@@ -70,8 +70,8 @@ impl Document {
         let several = self.parts.len() > 1;
         let traces: Vec<&str> = self.parts.iter().map(|p| p.trace.as_str()).collect();
         let traces = if several { format!("[{}]", traces.join(",\n")) } else { traces.concat() };
-        let lines = |of: fn(&Part) -> &[String]| -> String {
-            let named = |part: &Part, line: &String| {
+        let lines = |of: fn(&DocumentPart) -> &[String]| -> String {
+            let named = |part: &DocumentPart, line: &String| {
                 if several { format!("{{\"trace\":{},{}", part.name, &line[1..]) } else { line.clone() }
             };
             let lines: Vec<String> = self

@@ -38,7 +38,7 @@ pub(crate) mod tree;
 mod verdict;
 
 use self::change::{change, why};
-use self::kinds::{Change, RowKind, Why};
+use self::kinds::{Change, DiffCause, RowKind};
 use self::lines::{Line, lines};
 use self::measure::{Both, Measures};
 use self::noise::{Factors, judge};
@@ -159,7 +159,7 @@ fn verdicts(lines: &[Line], groups: usize) -> Vec<Option<bool>> {
 struct Finding {
     line: Line,
     change: Change,
-    why: Option<(Why, String)>,
+    why: Option<(DiffCause, String)>,
 }
 
 impl Finding {

@@ -6,7 +6,7 @@
 use crate::base::index::Index;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::layout::{FieldPlace, Key};
 use crate::trace::table::metadata::Source;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -26,7 +26,7 @@ pub struct ExecutionTrace {
 
 /// A node of an execution trace.
 #[derive(Clone, Debug)]
-pub struct Node<'a> {
+pub struct ExecutionNode<'a> {
     table: &'a Table,
     row: Row,
     /// The list of the numbers and texts of newer schemas.
@@ -55,25 +55,25 @@ impl ExecutionTrace {
     }
 
     /// Returns the node of an event of a trace.
-    pub fn node(&self, trace: &Table, event: Row) -> Option<Node<'_>> {
+    pub fn node(&self, trace: &Table, event: Row) -> Option<ExecutionNode<'_>> {
         let id = trace.int(event, Key::RecordFunctionId).filter(|&id| id != 0)?;
         let row = Row::new(self.nodes.get((id, 0))? as usize);
-        let node = Node::new(&self.table, row);
+        let node = ExecutionNode::new(&self.table, row);
         (node.name() == trace.name(event)).then_some(node)
     }
 }
 
 /// Returns the nodes of an execution trace; `None` if the table is of something else.
-pub fn nodes_of(table: &Table) -> Option<impl Iterator<Item = Node<'_>>> {
+pub fn nodes_of(table: &Table) -> Option<impl Iterator<Item = ExecutionNode<'_>>> {
     let is_one = table.metadata.source == Source::ExecutionTrace;
-    is_one.then(|| table.rows().map(|row| Node::new(table, row)))
+    is_one.then(|| table.rows().map(|row| ExecutionNode::new(table, row)))
 }
 
-impl<'a> Node<'a> {
-    fn new(table: &'a Table, row: Row) -> Node<'a> {
-        let attributes = table.field_named(row, Place::Top, "attrs").and_then(|value| value.as_json());
+impl<'a> ExecutionNode<'a> {
+    fn new(table: &'a Table, row: Row) -> ExecutionNode<'a> {
+        let attributes = table.field_named(row, FieldPlace::Top, "attrs").and_then(|value| value.as_json());
         let attributes = attributes.and_then(|text| serde_json::from_str(text).ok());
-        Node { table, row, attributes: attributes.unwrap_or(Json::Null) }
+        ExecutionNode { table, row, attributes: attributes.unwrap_or(Json::Null) }
     }
 
     /// Returns the name.
@@ -117,7 +117,7 @@ impl<'a> Node<'a> {
     }
 
     fn member(&self, key: &str) -> Option<Value<'a>> {
-        self.table.field_named(self.row, Place::Top, key)
+        self.table.field_named(self.row, FieldPlace::Top, key)
     }
 
     fn attribute(&self, key: &str) -> Option<&Json> {

@@ -8,12 +8,12 @@ use crate::base::names::NameId;
 use crate::trace::Trace;
 use crate::trace::table::append::RowBuilder;
 use crate::trace::table::events::Table;
-use crate::trace::table::layout::Place::Top;
+use crate::trace::table::layout::FieldPlace::Top;
 use crate::trace::table::metadata::Source;
 
 /// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RecordKind {
     /// Begin of a range.
     Push,
     /// End of a range.
@@ -24,13 +24,13 @@ pub enum Kind {
     MemoryAlloc,
 }
 
-impl Kind {
+impl RecordKind {
     fn as_str(self) -> &'static str {
         match self {
-            Kind::Push => "push",
-            Kind::Pop => "pop",
-            Kind::Mark => "mark",
-            Kind::MemoryAlloc => "memory_alloc",
+            RecordKind::Push => "push",
+            RecordKind::Pop => "pop",
+            RecordKind::Mark => "mark",
+            RecordKind::MemoryAlloc => "memory_alloc",
         }
     }
 }
@@ -39,7 +39,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record<'a> {
     /// The kind.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// The name, from [`Records::name`]; [`NameId::EMPTY`] for pops and allocations.
     pub name: NameId,
     /// The handle of the range.
@@ -77,7 +77,7 @@ pub struct Record<'a> {
 
 impl Record<'_> {
     /// A record of this kind with default values.
-    pub fn new(kind: Kind) -> Self {
+    pub fn new(kind: RecordKind) -> Self {
         Record {
             kind,
             name: NameId::EMPTY,

@@ -6,7 +6,7 @@ use crate::base::error::Error;
 use crate::trace::read::perfetto;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
-use crate::trace::table::layout::{Key, Layout, Place};
+use crate::trace::table::layout::{FieldPlace, Key, Layout};
 use crate::trace::table::metadata::Source;
 use alloc::borrow::ToOwned;
 
@@ -71,7 +71,7 @@ const RULES: [&Rules; 6] = [&OLDEST, &SINCE_2_4, &SINCE_2_11, &SINCE_2_12, &SINC
 impl Rules {
     /// The id of an operator of a profiling result, if device work that is linked to it belongs to the operator.
     pub(crate) fn launcher_id(&self, table: &Table, row: Row) -> Option<i64> {
-        let external_id = || table.field_named(row, Place::Top, "external_id")?.as_i64();
+        let external_id = || table.field_named(row, FieldPlace::Top, "external_id")?.as_i64();
         let is_launcher = match external_id().filter(|_| self.links_by_external_id) {
             Some(id) => id != 0,
             None => table.int(row, Key::LinkedId) == Some(0),

@@ -219,7 +219,7 @@ impl From<Short> for Word {
 /// The kind of event that a call site records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum SpanKind {
     /// An operator: `cpu_op`.
     Op = 0,
     /// A user annotation or a step: `user_annotation`.
@@ -230,13 +230,13 @@ pub enum Kind {
     Other = 3,
 }
 
-impl Kind {
-    /// The kind with this number; [`Kind::Other`] for unknown numbers.
-    pub fn from_number(number: u8) -> Kind {
-        [Kind::Op, Kind::Annotation, Kind::Module]
+impl SpanKind {
+    /// The kind with this number; [`SpanKind::Other`] for unknown numbers.
+    pub fn from_number(number: u8) -> SpanKind {
+        [SpanKind::Op, SpanKind::Annotation, SpanKind::Module]
             .into_iter()
             .find(|k| *k as u8 == number)
-            .unwrap_or(Kind::Other)
+            .unwrap_or(SpanKind::Other)
     }
 }
 

@@ -3,7 +3,7 @@
 //! From CUPTI 12.0 to 13.5 no field moved and structs only grew. A record is read up to the size that its kind has in
 //! the version of CUPTI that wrote it; fields beyond that size are absent.
 
-use super::decoded::{Copy, Decoded, Kernel, Place, Span};
+use super::decoded::{Copy, Decoded, DevicePlace, Kernel, Span};
 
 /// The kinds that are read: `CUpti_ActivityKind`. Defined here, because with the bindings of `cudarc` a program that
 /// links CUDA dynamically would have to link CUPTI too.
@@ -101,9 +101,15 @@ impl View<'_> {
         Span { start: self.u64(at), end: self.u64(at + 8) }
     }
 
-    /// Reads a [`Place`]. Device, context and stream are adjacent; the offsets of the other fields depend on the kind.
-    fn place(self, device: usize, correlation: usize, node: usize, [graph, channel]: [usize; 2]) -> Place {
-        Place {
+    /// Reads a [`DevicePlace`]. Device, context and stream are adjacent; the offsets of the other fields depend on the kind.
+    fn place(
+        self,
+        device: usize,
+        correlation: usize,
+        node: usize,
+        [graph, channel]: [usize; 2],
+    ) -> DevicePlace {
+        DevicePlace {
             device: self.u32(device),
             context: self.u32(device + 4),
             stream: self.u32(device + 8),

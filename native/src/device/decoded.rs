@@ -11,7 +11,7 @@ pub struct Span {
 
 /// Where a device activity ran, and the call that caused it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct DevicePlace {
     /// The ordinal of the device.
     pub device: u32,
     /// The number of the context.
@@ -34,7 +34,7 @@ pub struct Kernel {
     /// Start and end.
     pub span: Span,
     /// Device, context, stream and correlation.
-    pub place: Place,
+    pub place: DevicePlace,
     /// The address of the mangled name, a C string owned by CUPTI.
     pub name: u64,
     /// The size of the grid, in blocks.
@@ -59,7 +59,7 @@ pub struct Copy {
     /// Start and end.
     pub span: Span,
     /// Device, context, stream and correlation.
-    pub place: Place,
+    pub place: DevicePlace,
     /// CUPTI's number of the kind of copy (`CUpti_ActivityMemcpyKind`).
     pub direction: u8,
     /// CUPTI's numbers of the source's and the destination's kind of memory (`CUpti_ActivityMemoryKind`).
@@ -82,7 +82,7 @@ pub enum Decoded {
         /// Start and end.
         span: Span,
         /// Device, context, stream and correlation.
-        place: Place,
+        place: DevicePlace,
         /// CUPTI's number of the kind of memory.
         memory: u16,
         /// The size, in bytes.

@@ -1,7 +1,7 @@
 //! Encodes decoded records of CUPTI as words of a recording, with the event names of Kineto.
 
 use super::cupti::{Cupti, text_at};
-use super::decoded::{Copy, Decoded, Kernel, Place, Span};
+use super::decoded::{Copy, Decoded, DevicePlace, Kernel, Span};
 use super::occupancy::occupancy;
 use super::properties::DeviceProperties;
 use crate::hot::registry::registry;
@@ -241,7 +241,7 @@ impl Encoder {
         activity: Activity,
         name: u32,
         span: Span,
-        place: &Place,
+        place: &DevicePlace,
         own: &[u64],
         out: &mut Vec<u64>,
     ) {

@@ -2,20 +2,20 @@
 
 use super::loader::cuda;
 use kinetoscope_stream::activity::span_kind;
-use kinetoscope_stream::record::Kind;
+use kinetoscope_stream::record::SpanKind;
 
 /// Returns the external kind, which has its own stack of ids in CUPTI, for a kind of span; `None` for spans that are
 /// not passed to CUPTI.
-fn stack_of(kind: Kind) -> Option<u32> {
+fn stack_of(kind: SpanKind) -> Option<u32> {
     match kind {
-        Kind::Op => Some(span_kind::OP),
-        Kind::Annotation => Some(span_kind::ANNOTATION),
-        Kind::Module | Kind::Other => None,
+        SpanKind::Op => Some(span_kind::OP),
+        SpanKind::Annotation => Some(span_kind::ANNOTATION),
+        SpanKind::Module | SpanKind::Other => None,
     }
 }
 
 /// Pushes the id of a span that begins on the calling thread.
-pub(crate) fn push(kind: Kind, id: u64) {
+pub(crate) fn push(kind: SpanKind, id: u64) {
     if let (Some(stack), Ok(cuda)) = (stack_of(kind), cuda()) {
         // SAFETY: the arguments are plain numbers.
         unsafe { (cuda.cupti.push)(stack, id) };
@@ -23,7 +23,7 @@ pub(crate) fn push(kind: Kind, id: u64) {
 }
 
 /// Pops the id of the calling thread's innermost span of this kind.
-pub(crate) fn pop(kind: Kind) {
+pub(crate) fn pop(kind: SpanKind) {
     if let (Some(stack), Ok(cuda)) = (stack_of(kind), cuda()) {
         let mut id = 0;
         // SAFETY: the out parameter is a local variable; CUPTI returns an error if the stack is empty.

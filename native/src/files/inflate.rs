@@ -1,7 +1,7 @@
 //! The inflater for gzip input: flate2 with zlib-rs. The engine handles the gzip format around it.
 
 use flate2::{Decompress, FlushDecompress, Status};
-use kinetoscope_core::trace::read::gzip::{GzipMember, MemberState, Step};
+use kinetoscope_core::trace::read::gzip::{GzipMember, GzipProgress, MemberState};
 use kinetoscope_core::trace::read::unpack::Unpacker;
 
 /// Returns an unpacker that inflates with [`ZlibMember`].
@@ -23,10 +23,10 @@ impl GzipMember for ZlibMember {
         self.0 = Decompress::new_gzip(15);
     }
 
-    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+    fn step(&mut self, input: &[u8], output: &mut [u8]) -> GzipProgress {
         let before = (self.0.total_in(), self.0.total_out());
         let status = self.0.decompress(input, output, FlushDecompress::None);
-        Step {
+        GzipProgress {
             consumed: (self.0.total_in() - before.0) as usize,
             produced: (self.0.total_out() - before.1) as usize,
             state: match status {

@@ -6,28 +6,28 @@ use super::pieces::{Piece, PieceReader, Pieces, Progress};
 use super::threads::THREADS;
 use kinetoscope_core::base::diagnostics::Diagnostics;
 use kinetoscope_core::base::error::Error;
-use kinetoscope_core::outline::{Outline, OutlineReader, Part, WindowReader, check_window};
+use kinetoscope_core::outline::{Outline, OutlinePart, OutlineReader, WindowReader, check_window};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::read::limits::Limits;
 use std::fs::File;
 use std::io::{self, Read};
 
 impl PieceReader for OutlineReader {
-    type Part = Part;
+    type Part = OutlinePart;
 
     fn takes_parts(&self) -> bool {
         self.takes_parts()
     }
 
-    fn parse(text: &[u8]) -> Option<Part> {
-        Part::parse(text, Limits::default())
+    fn parse(text: &[u8]) -> Option<OutlinePart> {
+        OutlinePart::parse(text, Limits::default())
     }
 
     fn feed(&mut self, text: &[u8]) -> Result<(), Error> {
         self.feed(text)
     }
 
-    fn feed_parsed(&mut self, text: &[u8], part: &Part) -> Result<(), Error> {
+    fn feed_parsed(&mut self, text: &[u8], part: &OutlinePart) -> Result<(), Error> {
         self.feed_parsed(text, part).map(drop)
     }
 

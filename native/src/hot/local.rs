@@ -95,34 +95,34 @@ fn monotonic() -> u64 {
 
 /// A span as its guard keeps it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Begun {
+pub(crate) struct BegunSpan {
     /// The state when the span began; without flags if it is not recorded.
     pub(crate) state: u32,
     /// The position of the span among the open spans of its thread.
     pub(crate) position: u32,
 }
 
-impl Begun {
+impl BegunSpan {
     /// A span that is not recorded.
-    pub(crate) const fn unrecorded(state: u32) -> Begun {
-        Begun { state, position: 0 }
+    pub(crate) const fn unrecorded(state: u32) -> BegunSpan {
+        BegunSpan { state, position: 0 }
     }
 }
 
 /// Begins a span. Returns the state for its end, without flags if it was not recorded.
 #[inline(always)]
-pub(crate) fn begin(state: u32, site: &'static Site) -> Begun {
+pub(crate) fn begin(state: u32, site: &'static Site) -> BegunSpan {
     LOCAL.with(|local| local.begin(state, site))
 }
 
 /// Ends a span.
 #[inline(always)]
-pub(crate) fn end(begun: Begun, site: &'static Site) {
+pub(crate) fn end(begun: BegunSpan, site: &'static Site) {
     LOCAL.with(|local| local.end(begun, site));
 }
 
 /// Writes the begin of a span, of several slots. Returns `None` if it was lost.
-pub(crate) fn begin_with(state: u32, record: &mut [Slot]) -> Option<Begun> {
+pub(crate) fn begin_with(state: u32, record: &mut [Slot]) -> Option<BegunSpan> {
     LOCAL.with(|local| local.begin_with(state, record))
 }
 
@@ -134,16 +134,16 @@ pub(crate) fn write(state: u32, record: &mut [Slot]) -> bool {
 /// An instant on a thread of a recording.
 #[cfg(feature = "tracing")]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct ThreadInstant {
     pub(crate) thread: u32,
     pub(crate) ticks: u64,
 }
 
 /// Returns this instant on this thread; `None` if the thread has recorded nothing in this state.
 #[cfg(feature = "tracing")]
-pub(crate) fn here(state: u32) -> Option<Place> {
+pub(crate) fn here(state: u32) -> Option<ThreadInstant> {
     LOCAL.with(|local| {
-        let place = || Place { thread: local.thread.get(), ticks: ticks(state) };
+        let place = || ThreadInstant { thread: local.thread.get(), ticks: ticks(state) };
         (local.state.get() == state).then(place)
     })
 }
@@ -162,7 +162,7 @@ pub(crate) fn now(state: u32) -> u64 {
 }
 
 /// Returns whether a span is open and recorded on this thread.
-pub(crate) fn is_open(begun: Begun) -> bool {
+pub(crate) fn is_open(begun: BegunSpan) -> bool {
     is_on(begun.state) && LOCAL.with(|local| local.state.get() == begun.state)
 }
 
@@ -272,7 +272,7 @@ impl Local {
     }
 
     #[inline(always)]
-    fn begin(&self, state: u32, site: &'static Site) -> Begun {
+    fn begin(&self, state: u32, site: &'static Site) -> BegunSpan {
         let id = site.id.load(Ordering::Relaxed);
         let at = self.at.get();
         if self.state.get() == state
@@ -284,15 +284,15 @@ impl Local {
             if Short::fits(id, ticks, self.base.get()) {
                 let position = self.take_position();
                 self.put(chunk, at, Short::pack(false, position as u8, id, ticks));
-                return Begun { state, position };
+                return BegunSpan { state, position };
             }
         }
         self.begin_slowly(state, site)
     }
 
     #[inline(always)]
-    fn end(&self, begun: Begun, site: &'static Site) {
-        let Begun { state, position } = begun;
+    fn end(&self, begun: BegunSpan, site: &'static Site) {
+        let BegunSpan { state, position } = begun;
         let at = self.at.get();
         if self.state.get() == state
             && self.depth.get() == u64::from(position) + 1
@@ -328,21 +328,21 @@ impl Local {
 
     #[cold]
     #[inline(never)]
-    fn begin_slowly(&self, state: u32, site: &'static Site) -> Begun {
+    fn begin_slowly(&self, state: u32, site: &'static Site) -> BegunSpan {
         if site.is_filtered(state) {
-            return Begun::unrecorded(left_out(state));
+            return BegunSpan::unrecorded(left_out(state));
         }
         let id = id_of(site);
         let mut record = [[Word::pack(Tag::Begin, 0, 0, id), 0]];
         let begun = if id == 0 { None } else { self.begin_with(state, &mut record) };
-        begun.unwrap_or(Begun::unrecorded(left_out(state)))
+        begun.unwrap_or(BegunSpan::unrecorded(left_out(state)))
     }
 
     /// Writes the end of a span in the long form, of one that is not the innermost one, or of one above holes.
     #[cold]
     #[inline(never)]
-    fn end_slowly(&self, begun: Begun, site: &'static Site) {
-        let Begun { state, position } = begun;
+    fn end_slowly(&self, begun: BegunSpan, site: &'static Site) {
+        let BegunSpan { state, position } = begun;
         // The end of a span of another recording is ignored.
         if self.state.get() != state {
             return;
@@ -378,7 +378,7 @@ impl Local {
         }
     }
 
-    fn begin_with(&self, state: u32, record: &mut [Slot]) -> Option<Begun> {
+    fn begin_with(&self, state: u32, record: &mut [Slot]) -> Option<BegunSpan> {
         if !self.has_room(state, record.as_flattened().len()) {
             return None;
         }
@@ -386,7 +386,7 @@ impl Local {
         record[0][0] |= u64::from(position as u8) << 24;
         self.append(state, record);
         self.seal_if_ending();
-        Some(Begun { state, position })
+        Some(BegunSpan { state, position })
     }
 
     fn write(&self, state: u32, record: &mut [Slot]) -> bool {

@@ -4,7 +4,7 @@
 use crate::hot::lock::hold;
 use crate::hot::state::left_out;
 use crate::hot::system::Thread;
-use kinetoscope_stream::record::{FIRST_NAME, KEYS, Kind};
+use kinetoscope_stream::record::{FIRST_NAME, KEYS, SpanKind};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 #[derive(Debug)]
 pub struct Site {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SpanKind,
     file: &'static str,
     line: u32,
     /// The level, for call sites of `tracing`.
@@ -35,7 +35,7 @@ pub struct CallSite {
     /// function, such as `record_function`.
     pub name: &'static str,
     /// What it records.
-    pub kind: Kind,
+    pub kind: SpanKind,
     /// The source file.
     pub file: &'static str,
     /// The line in the source file.
@@ -49,7 +49,7 @@ pub(crate) type Filter = dyn Fn(&CallSite) -> bool + Send + Sync;
 
 impl Site {
     /// Creates a call site. `name` is the name of its spans, which must not be empty.
-    pub const fn new(name: &'static str, kind: Kind, file: &'static str, line: u32) -> Site {
+    pub const fn new(name: &'static str, kind: SpanKind, file: &'static str, line: u32) -> Site {
         assert!(!name.is_empty(), "the name of a span or event must not be empty");
         Site {
             name,
@@ -117,7 +117,7 @@ pub(crate) struct Entry {
     pub(crate) name: u32,
     pub(crate) file: u32,
     pub(crate) line: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SpanKind,
 }
 
 #[derive(Default)]

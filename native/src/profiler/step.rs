@@ -1,18 +1,18 @@
 //! The span of a step, which a profiler that moves to another thread can end there.
 
-use crate::hot::local::{self, Begun};
+use crate::hot::local::{self, BegunSpan};
 use crate::hot::registry::Site;
 use crate::hot::state::is_on;
 use crate::spans::args::Args;
 use crate::spans::span;
-use kinetoscope_stream::record::Kind;
+use kinetoscope_stream::record::SpanKind;
 
-static SITE: Site = Site::new("ProfilerStep", Kind::Annotation, file!(), line!());
+static SITE: Site = Site::new("ProfilerStep", SpanKind::Annotation, file!(), line!());
 
 /// The open span of a step: a user annotation `ProfilerStep#NUMBER`.
 #[derive(Debug)]
 pub(crate) struct StepSpan {
-    begun: Begun,
+    begun: BegunSpan,
     /// The number of the thread on which it began.
     thread: Option<u32>,
 }
@@ -37,6 +37,6 @@ impl Drop for StepSpan {
 }
 
 /// Returns the number of this thread in the recording of a span; `None` if the span is not recorded.
-fn this_thread(begun: Begun) -> Option<u32> {
+fn this_thread(begun: BegunSpan) -> Option<u32> {
     if is_on(begun.state) { local::thread_number(begun.state) } else { None }
 }

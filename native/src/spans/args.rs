@@ -6,8 +6,8 @@ use super::shape::InputShape;
 use super::tensor::TensorId;
 use super::value::Value;
 #[cfg(feature = "tracing")]
-use crate::hot::local::Place;
-use crate::hot::local::{self, Begun, DEPTH_WORDS, unrecorded};
+use crate::hot::local::ThreadInstant;
+use crate::hot::local::{self, BegunSpan, DEPTH_WORDS, unrecorded};
 use crate::hot::pool::LARGE_WORDS;
 use crate::hot::registry::{Name, Site};
 #[cfg(feature = "sampling")]
@@ -285,7 +285,13 @@ impl Args {
 
     /// Records a flow event that is not the program's, at a place in the recording or here.
     #[cfg(feature = "tracing")]
-    pub(crate) fn flow(mut self, tag: Tag, site: &'static Site, flow: (Flow, u64), place: Option<Place>) {
+    pub(crate) fn flow(
+        mut self,
+        tag: Tag,
+        site: &'static Site,
+        flow: (Flow, u64),
+        place: Option<ThreadInstant>,
+    ) {
         self.slots[0][1] = place.map_or(0, |place| place.ticks);
         self.flow_on(place.map(|place| place.thread), tag, site, flow);
     }
@@ -401,7 +407,7 @@ impl Args {
     }
 
     /// Writes the begin of a span. Returns `None` if it was lost.
-    pub(super) fn begin(mut self, site: &'static Site) -> Option<Begun> {
+    pub(super) fn begin(mut self, site: &'static Site) -> Option<BegunSpan> {
         if site.is_filtered(self.state) {
             return None;
         }

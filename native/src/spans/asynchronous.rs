@@ -1,7 +1,7 @@
 //! Spans that may begin on one thread and end on another.
 
 #[cfg(feature = "tracing")]
-use super::local::Place;
+use super::local::ThreadInstant;
 use super::{Args, Site, recorder};
 #[cfg(feature = "tracing")]
 use kinetoscope_stream::record::Flow;
@@ -95,7 +95,7 @@ impl AsyncScope {
     }
 
     /// Records the flow of a poll that ended at this place. `args` has the name of the span.
-    pub(crate) fn poll_at(&self, args: Args, tag: Tag, place: Place) {
+    pub(crate) fn poll_at(&self, args: Args, tag: Tag, place: ThreadInstant) {
         if recorder::state() == self.state {
             args.flow(tag, self.site, (Flow::Polls, self.id), Some(place));
         }

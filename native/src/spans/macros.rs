@@ -165,7 +165,7 @@ macro_rules! async_scope {
 macro_rules! __site {
     ($name:expr, $kind:ident) => {
         static __KINETOSCOPE_SITE: $crate::spans::Site =
-            $crate::spans::Site::new($name, $crate::spans::Kind::$kind, ::core::file!(), ::core::line!());
+            $crate::spans::Site::new($name, $crate::spans::SpanKind::$kind, ::core::file!(), ::core::line!());
     };
 }
 

@@ -1,6 +1,6 @@
 //! Modules: the layers of a model that operators belong to.
 
-use super::{Args, Kind, Scope, Site, recorder};
+use super::{Args, Scope, Site, SpanKind, recorder};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -37,7 +37,7 @@ impl Module {
     /// Begins a call of the module, which ends when the guard is dropped. Recorded with `with_modules`.
     #[inline]
     pub fn scope(&self) -> Scope {
-        static SITE: Site = Site::new("nn.Module", Kind::Module, file!(), line!());
+        static SITE: Site = Site::new("nn.Module", SpanKind::Module, file!(), line!());
         match recorder::state() {
             state if state != 0 && recorder::wants_modules(state) => {
                 let mut args = Args::new(state);

@@ -1,16 +1,16 @@
 //! User annotations with the names that PyTorch uses and that findings and other tools recognise.
 
-use super::{Kind, Scope, Site, named_scope, record_function, state};
+use super::{Scope, Site, SpanKind, named_scope, record_function, state};
 
 /// Begins a step of an optimizer, under PyTorch's name: `Optimizer.step#SGD.step`.
 pub fn optimizer_step(optimizer: &str) -> Scope {
-    static SITE: Site = Site::new("Optimizer.step", Kind::Annotation, file!(), line!());
+    static SITE: Site = Site::new("Optimizer.step", SpanKind::Annotation, file!(), line!());
     range(&SITE, || format!("Optimizer.step#{optimizer}.step"))
 }
 
 /// Begins the zeroing of gradients, under PyTorch's name: `Optimizer.zero_grad#SGD.zero_grad`.
 pub fn optimizer_zero_grad(optimizer: &str) -> Scope {
-    static SITE: Site = Site::new("Optimizer.zero_grad", Kind::Annotation, file!(), line!());
+    static SITE: Site = Site::new("Optimizer.zero_grad", SpanKind::Annotation, file!(), line!());
     range(&SITE, || format!("Optimizer.zero_grad#{optimizer}.zero_grad"))
 }
 

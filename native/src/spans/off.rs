@@ -1,7 +1,7 @@
 //! Empty implementations for a build without the feature `record`. The compiler removes calls to them.
 
 pub(super) mod registry {
-    use kinetoscope_stream::record::Kind;
+    use kinetoscope_stream::record::SpanKind;
 
     /// A call site.
     #[derive(Debug)]
@@ -9,7 +9,7 @@ pub(super) mod registry {
 
     impl Site {
         /// A call site.
-        pub const fn new(name: &'static str, _: Kind, _: &'static str, _: u32) -> Site {
+        pub const fn new(name: &'static str, _: SpanKind, _: &'static str, _: u32) -> Site {
             assert!(!name.is_empty(), "the name of a span or event must not be empty");
             Site
         }
@@ -36,12 +36,12 @@ pub(super) mod names {
 
 pub(super) mod local {
     #[derive(Clone, Copy)]
-    pub(crate) struct Begun;
+    pub(crate) struct BegunSpan;
 
-    impl Begun {
+    impl BegunSpan {
         #[inline(always)]
-        pub(crate) const fn unrecorded(_: u32) -> Begun {
-            Begun
+        pub(crate) const fn unrecorded(_: u32) -> BegunSpan {
+            BegunSpan
         }
     }
 }
@@ -81,16 +81,16 @@ pub(super) mod state {
 
 pub(super) mod span {
     use super::args::Args;
-    use super::local::Begun;
+    use super::local::BegunSpan;
     use super::registry::Site;
 
     #[inline(always)]
-    pub(crate) fn begin(_: u32, _: &'static Site) -> Begun {
-        Begun
+    pub(crate) fn begin(_: u32, _: &'static Site) -> BegunSpan {
+        BegunSpan
     }
 
-    pub(crate) fn begin_with(_: Args, _: &'static Site) -> Begun {
-        Begun
+    pub(crate) fn begin_with(_: Args, _: &'static Site) -> BegunSpan {
+        BegunSpan
     }
 
     pub(crate) fn instant(_: Args, _: &'static Site) {}

@@ -2,7 +2,7 @@
 
 use super::SpanArguments;
 #[cfg(feature = "record")]
-use super::{Args, Kind, Site, recorder};
+use super::{Args, Site, SpanKind, recorder};
 #[cfg(feature = "record")]
 use crate::hot::text::up_to;
 use std::ops::Range;
@@ -72,7 +72,7 @@ impl Track {
     pub fn span_with(&self, name: &str, times: Range<i64>, add: impl FnOnce(&mut SpanArguments<'_>)) {
         #[cfg(feature = "record")]
         {
-            static SITE: Site = Site::new("Track::span", Kind::Other, file!(), line!());
+            static SITE: Site = Site::new("Track::span", SpanKind::Other, file!(), line!());
             let state = recorder::state();
             if recorder::is_on(state) {
                 let mut args = Args::new(state);

@@ -4,7 +4,7 @@ use crate::hot::local::unrecorded;
 use crate::hot::registry::{Site, registry};
 #[cfg(unix)]
 use crate::output::fork;
-use kinetoscope_stream::record::{Kind, key};
+use kinetoscope_stream::record::{SpanKind, key};
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 use tracing_core::Metadata;
@@ -51,7 +51,7 @@ pub(super) fn callsite(metadata: &'static Metadata<'static>) -> &'static Callsit
         };
         let keys = metadata.fields().iter().map(key).collect();
         let (file, line) = (metadata.file().unwrap_or(""), metadata.line().unwrap_or(0));
-        let kind = if metadata.is_span() { Kind::Op } else { Kind::Other };
+        let kind = if metadata.is_span() { SpanKind::Op } else { SpanKind::Other };
         let site = Site::new(metadata.name(), kind, file, line).with_level(metadata.level().as_str());
         let made = Callsite { site, keys, is_of_log };
         let mut callsites = CALLSITES.write().unwrap_or_else(PoisonError::into_inner);

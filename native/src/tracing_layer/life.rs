@@ -5,7 +5,7 @@
 //! entered again is known only then, so its begin and the first step of its flow are recorded afterwards.
 
 use super::fields::Fields;
-use crate::hot::local::{self, Place};
+use crate::hot::local::{self, ThreadInstant};
 use crate::hot::registry::Name;
 use crate::hot::state::{START, is_on};
 use crate::spans::asynchronous::{AsyncScope, next_id};
@@ -27,7 +27,7 @@ pub(super) struct Life {
     begin: u64,
     entries: u32,
     /// The end of the last entry, or its begin while it lasts.
-    last: Option<Place>,
+    last: Option<ThreadInstant>,
     /// The asynchronous span, from the second entry on.
     scope: Option<AsyncScope>,
     is_linked: bool,
@@ -102,12 +102,12 @@ impl Life {
     }
 
     /// Where the span was entered last, or was exited, in this recording.
-    pub(super) fn last(&self, state: u32) -> Option<Place> {
+    pub(super) fn last(&self, state: u32) -> Option<ThreadInstant> {
         self.last.filter(|_| self.state == state)
     }
 
     /// The span follows from another one, which was last active at this place.
-    pub(super) fn follows(&mut self, state: u32, fields: &Fields, place: Option<Place>) {
+    pub(super) fn follows(&mut self, state: u32, fields: &Fields, place: Option<ThreadInstant>) {
         if !is_on(state) {
             return;
         }
@@ -128,6 +128,6 @@ impl Life {
 }
 
 /// Records a flow between spans, here or at a place in the recording.
-fn follow(state: u32, fields: &Fields, tag: Tag, id: u64, place: Option<Place>) {
+fn follow(state: u32, fields: &Fields, tag: Tag, id: u64, place: Option<ThreadInstant>) {
     fields.name(state).flow(tag, &fields.callsite.site, (Flow::Follows, id), place);
 }

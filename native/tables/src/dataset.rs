@@ -11,7 +11,7 @@ mod parquet_file;
 
 use crate::arrow::{RANK, RUN_ID, RankTrace};
 use crate::error::Error;
-use crate::place::Place;
+use crate::place::DatasetPlace;
 use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::queries::Join;
 use kinetoscope_core::queries::schema::{Schema, TABLES, VERSION};
@@ -32,7 +32,7 @@ const PART: &str = "part-0.parquet";
 /// A data set.
 #[derive(Clone, Debug)]
 pub struct Dataset {
-    place: Place,
+    place: DatasetPlace,
 }
 
 /// What was written of a trace.
@@ -62,9 +62,9 @@ impl Dataset {
     ///
     /// # Errors
     /// Returns [`Error::NotADataset`] for a folder with other files, [`Error::Newer`] for a data set of a later version,
-    /// [`Error::Place`], or [`Error::Io`].
+    /// [`Error::DatasetPlace`], or [`Error::Io`].
     pub fn create(folder: &Path) -> Result<Dataset, Error> {
-        let place = Place::from_path(folder)?;
+        let place = DatasetPlace::from_path(folder)?;
         place.create()?;
         if place.read(MANIFEST)?.is_none() {
             // Other processes can be creating the same data set.
@@ -82,9 +82,9 @@ impl Dataset {
     /// Opens a complete data set to read it.
     ///
     /// # Errors
-    /// Returns [`Error::NotADataset`], [`Error::Newer`], [`Error::Unfinished`], [`Error::Place`], or [`Error::Io`].
+    /// Returns [`Error::NotADataset`], [`Error::Newer`], [`Error::Unfinished`], [`Error::DatasetPlace`], or [`Error::Io`].
     pub fn open(folder: &Path) -> Result<Dataset, Error> {
-        let dataset = Dataset::new(Place::from_path(folder)?)?;
+        let dataset = Dataset::new(DatasetPlace::from_path(folder)?)?;
         let parts = dataset.place.names_in(UNFINISHED)?;
         if parts.is_empty() {
             Ok(dataset)
@@ -97,12 +97,12 @@ impl Dataset {
     /// Whether a folder or an address is a data set.
     ///
     /// # Errors
-    /// Returns [`Error::Place`] if an object store cannot be read.
+    /// Returns [`Error::DatasetPlace`] if an object store cannot be read.
     pub fn is_at(folder: &Path) -> Result<bool, Error> {
-        Ok(Place::from_path(folder)?.read(MANIFEST)?.is_some())
+        Ok(DatasetPlace::from_path(folder)?.read(MANIFEST)?.is_some())
     }
 
-    fn new(place: Place) -> Result<Dataset, Error> {
+    fn new(place: DatasetPlace) -> Result<Dataset, Error> {
         let text = place.read(MANIFEST)?.unwrap_or_default();
         let document: Value = serde_json::from_str(&text).unwrap_or_default();
         match document.get("schema_version").and_then(Value::as_u64) {
@@ -120,14 +120,14 @@ impl Dataset {
     }
 
     #[cfg(feature = "sql")]
-    pub(crate) fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &DatasetPlace {
         &self.place
     }
 
     /// Whether it has a table.
     ///
     /// # Errors
-    /// Returns [`Error::Place`] or [`Error::Io`] if it cannot be listed.
+    /// Returns [`Error::DatasetPlace`] or [`Error::Io`] if it cannot be listed.
     pub fn has(&self, schema: &Schema) -> Result<bool, Error> {
         Ok(!self.place.names_in(schema.name)?.is_empty())
     }
@@ -135,7 +135,7 @@ impl Dataset {
     /// Writes tables of a trace, as `join` runs the parts.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], [`Error::Place`] or [`Error::Format`]. The data set is then incomplete.
+    /// Returns [`Error::Io`], [`Error::DatasetPlace`] or [`Error::Format`]. The data set is then incomplete.
     pub fn write(&self, of: &RankTrace, tables: &[&'static Schema], join: Join) -> Result<Written, Error> {
         let mark = format!("{UNFINISHED}/{}", partition(of, ","));
         let others = self.begin(&mark, tables)?;

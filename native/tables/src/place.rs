@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// A folder, or a prefix of an object store. Names of files are paths in it, with `/`.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum DatasetPlace {
     Folder(PathBuf),
     #[cfg(feature = "cloud")]
     Store(store::Store),
@@ -20,16 +20,16 @@ pub(crate) enum Place {
 /// How often a file is written to a folder that other processes remove.
 const ATTEMPTS: usize = 100;
 
-impl Place {
+impl DatasetPlace {
     /// Returns the place of a path, or of an address such as `s3://bucket/tables`.
     ///
     /// # Errors
     /// Returns [`Error::Place`] for an address of an unknown or unsupported kind.
-    pub(crate) fn from_path(path: &Path) -> Result<Place, Error> {
+    pub(crate) fn from_path(path: &Path) -> Result<DatasetPlace, Error> {
         match address(path) {
-            None => Ok(Place::Folder(path.to_owned())),
+            None => Ok(DatasetPlace::Folder(path.to_owned())),
             #[cfg(feature = "cloud")]
-            Some(address) => Ok(Place::Store(store::Store::open(address)?)),
+            Some(address) => Ok(DatasetPlace::Store(store::Store::open(address)?)),
             #[cfg(not(feature = "cloud"))]
             Some(_) => {
                 Err(Error::Place("this build has no object stores; it needs the feature `cloud`".to_owned()))
@@ -40,34 +40,34 @@ impl Place {
     /// The folder, if it is one.
     pub(crate) fn folder(&self) -> Option<&Path> {
         match self {
-            Place::Folder(folder) => Some(folder),
+            DatasetPlace::Folder(folder) => Some(folder),
             #[cfg(feature = "cloud")]
-            Place::Store(_) => None,
+            DatasetPlace::Store(_) => None,
         }
     }
 
     /// The name for messages.
     pub(crate) fn name(&self) -> String {
         match self {
-            Place::Folder(folder) => folder.display().to_string(),
+            DatasetPlace::Folder(folder) => folder.display().to_string(),
             #[cfg(feature = "cloud")]
-            Place::Store(store) => store.name(),
+            DatasetPlace::Store(store) => store.name(),
         }
     }
 
     /// Creates it, if it is a folder.
     pub(crate) fn create(&self) -> Result<(), Error> {
         match self {
-            Place::Folder(folder) => fs::create_dir_all(folder).map_err(Error::io(folder)),
+            DatasetPlace::Folder(folder) => fs::create_dir_all(folder).map_err(Error::io(folder)),
             #[cfg(feature = "cloud")]
-            Place::Store(_) => Ok(()),
+            DatasetPlace::Store(_) => Ok(()),
         }
     }
 
     /// The text of a file; `None` if it does not exist.
     pub(crate) fn read(&self, name: &str) -> Result<Option<String>, Error> {
         match self {
-            Place::Folder(folder) => {
+            DatasetPlace::Folder(folder) => {
                 let path = folder.join(name);
                 if path.is_file() {
                     fs::read_to_string(&path).map(Some).map_err(Error::io(path))
@@ -76,13 +76,13 @@ impl Place {
                 }
             }
             #[cfg(feature = "cloud")]
-            Place::Store(store) => store.read(name),
+            DatasetPlace::Store(store) => store.read(name),
         }
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), Error> {
         match self {
-            Place::Folder(folder) => {
+            DatasetPlace::Folder(folder) => {
                 let path = folder.join(name);
                 let above = path.parent().unwrap_or(folder);
                 // Another process can remove the folder before the file is in it.
@@ -96,14 +96,14 @@ impl Place {
                 Err(Error::Io(path, ErrorKind::NotFound.into()))
             }
             #[cfg(feature = "cloud")]
-            Place::Store(store) => store.write(name, text),
+            DatasetPlace::Store(store) => store.write(name, text),
         }
     }
 
     /// Removes a file, and its folder if it is empty then.
     pub(crate) fn remove(&self, name: &str) -> Result<(), Error> {
         match self {
-            Place::Folder(folder) => {
+            DatasetPlace::Folder(folder) => {
                 let path = folder.join(name);
                 match fs::remove_file(&path) {
                     // Another process that writes the same part has removed it.
@@ -115,14 +115,14 @@ impl Place {
                 Ok(())
             }
             #[cfg(feature = "cloud")]
-            Place::Store(store) => store.remove(name),
+            DatasetPlace::Store(store) => store.remove(name),
         }
     }
 
     /// The names of the files and folders directly in a folder, sorted; none if it does not exist. The name of the place itself is empty.
     pub(crate) fn names_in(&self, folder: &str) -> Result<Vec<String>, Error> {
         match self {
-            Place::Folder(place) => {
+            DatasetPlace::Folder(place) => {
                 let folder = place.join(folder);
                 if !folder.exists() {
                     return Ok(Vec::new());
@@ -136,7 +136,7 @@ impl Place {
                 Ok(names)
             }
             #[cfg(feature = "cloud")]
-            Place::Store(store) => store.names_in(folder),
+            DatasetPlace::Store(store) => store.names_in(folder),
         }
     }
 
@@ -147,7 +147,7 @@ impl Place {
         write: impl FnOnce(&File, &Path) -> Result<T, Error>,
     ) -> Result<T, Error> {
         match self {
-            Place::Folder(folder) => {
+            DatasetPlace::Folder(folder) => {
                 let path = folder.join(name);
                 let above = path.parent().unwrap_or(folder);
                 fs::create_dir_all(above).map_err(Error::io(above))?;
@@ -158,7 +158,7 @@ impl Place {
                 Ok(written)
             }
             #[cfg(feature = "cloud")]
-            Place::Store(store) => {
+            DatasetPlace::Store(store) => {
                 let new = tempfile::tempfile().map_err(Error::io(std::env::temp_dir()))?;
                 let written = write(&new, Path::new(name))?;
                 store.upload(new, name)?;

@@ -23,7 +23,7 @@ mod views;
 use crate::arrow::{RANK, RUN_ID, RankTrace, fields};
 use crate::dataset::Dataset;
 use crate::error::Error;
-use crate::place::Place;
+use crate::place::DatasetPlace;
 use crate::values::Form;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, SchemaRef};
@@ -124,9 +124,9 @@ impl Session {
         let fields: Vec<Field> = fields(schema, Form::Views).into_iter().map(optional).collect();
         let arrow = Arc::new(arrow_schema::Schema::new(fields));
         let folder = match dataset.place() {
-            Place::Folder(folder) => folder.join(schema.name).display().to_string(),
+            DatasetPlace::Folder(folder) => folder.join(schema.name).display().to_string(),
             #[cfg(feature = "cloud")]
-            Place::Store(store) => {
+            DatasetPlace::Store(store) => {
                 let (bucket, objects) = store.bucket();
                 self.context.register_object_store(&bucket, objects);
                 store.address_of(schema.name)

@@ -2,7 +2,7 @@
 
 use kinetoscope_core::trace::table::events::{Row, Table};
 use kinetoscope_core::trace::table::fields::Value;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use std::collections::BTreeMap;
 
 /// Returns the rows of a category.
@@ -17,7 +17,7 @@ pub(crate) fn named(table: &Table, category: &str, name: &str) -> Vec<Row> {
 
 /// Returns an integer argument.
 pub(crate) fn int(table: &Table, row: Row, key: &str) -> Option<i64> {
-    table.field_named(row, Place::Args, key).as_ref().and_then(Value::as_i64)
+    table.field_named(row, FieldPlace::Args, key).as_ref().and_then(Value::as_i64)
 }
 
 /// Returns the number of rows of each category.

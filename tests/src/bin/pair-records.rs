@@ -5,7 +5,7 @@
 use kinetoscope_core::analysis::query::group_by::GroupBy;
 use kinetoscope_core::analysis::torch::averages::key_averages;
 use kinetoscope_core::analysis::torch::function_events::FunctionEvents;
-use kinetoscope_core::trace::records::{Kind, Record, Records};
+use kinetoscope_core::trace::records::{Record, RecordKind, Records};
 use std::error::Error;
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ fn records(count: usize, names: usize, depth: usize) -> Records {
     let mut records = Records::default();
     let names: Vec<_> = (0..names).map(|n| records.name(&format!("aten::op_{n}"))).collect();
     let start = records.name("__start_profile");
-    records.push(&Record { name: start, thread_id: 1, ..Record::new(Kind::Mark) });
+    records.push(&Record { name: start, thread_id: 1, ..Record::new(RecordKind::Mark) });
     let (mut handle, mut time) = (0, 0);
     while records.len() < count {
         for level in 0..depth {
@@ -33,11 +33,11 @@ fn records(count: usize, names: usize, depth: usize) -> Records {
             let node_id = (level % 2) as i64 - 1;
             let node_id = if names.len() > 1 { -1 } else { node_id };
             let push =
-                Record { name, handle, node_id, thread_id: 1, cpu_ns: time, ..Record::new(Kind::Push) };
+                Record { name, handle, node_id, thread_id: 1, cpu_ns: time, ..Record::new(RecordKind::Push) };
             records.push(&push);
             if handle % 10 == 0 {
                 let usage = Record { thread_id: 1, cpu_memory_usage: 64, cpu_ns: time, ..push };
-                records.push(&Record { kind: Kind::MemoryAlloc, handle: 0, node_id: -1, ..usage });
+                records.push(&Record { kind: RecordKind::MemoryAlloc, handle: 0, node_id: -1, ..usage });
             }
         }
         for level in 0..depth {
@@ -45,7 +45,13 @@ fn records(count: usize, names: usize, depth: usize) -> Records {
             let inner = (depth - level - 1) % 2;
             let node_id = if names.len() > 1 { -1 } else { inner as i64 - 1 };
             let handle = handle - level as i64;
-            records.push(&Record { handle, node_id, thread_id: 1, cpu_ns: time, ..Record::new(Kind::Pop) });
+            records.push(&Record {
+                handle,
+                node_id,
+                thread_id: 1,
+                cpu_ns: time,
+                ..Record::new(RecordKind::Pop)
+            });
         }
     }
     records

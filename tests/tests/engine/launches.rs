@@ -241,8 +241,11 @@ fn by_id(trace: &Trace) -> BTreeMap<String, [i64; 3]> {
     for row in rows_with(trace, "launches", &json!({"by": "launch"})) {
         let at = row["event"].as_u64().expect("an event") as usize;
         let work = trace.table.row(at).expect("a row");
-        let id =
-            trace.table.field_named(work, kinetoscope_core::trace::table::layout::Place::Args, "correlation");
+        let id = trace.table.field_named(
+            work,
+            kinetoscope_core::trace::table::layout::FieldPlace::Args,
+            "correlation",
+        );
         let times = ints(&row, &["call_mean_ns", "work_mean_ns", "delay_mean_ns"]);
         found.insert(id.and_then(|id| id.as_i64()).unwrap_or(0).to_string(), [times[0], times[1], times[2]]);
     }

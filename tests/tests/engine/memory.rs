@@ -6,7 +6,7 @@ use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::rows::{Cell, Rows};
 use kinetoscope_core::output::write::memory_timeline::MemoryTimeline;
-use kinetoscope_core::trace::table::layout::Place::Args;
+use kinetoscope_core::trace::table::layout::FieldPlace::Args;
 use kinetoscope_core::trace::{Trace, TraceReader};
 use kinetoscope_tests::files;
 use kinetoscope_tests::torch::cases;

@@ -5,7 +5,7 @@ use kinetoscope_core::base::diagnostics::{Code, Diagnostics, Severity};
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::rows::Cell;
 use kinetoscope_core::base::time;
-use kinetoscope_core::outline::{Outline, OutlineReader, Part, WindowReader};
+use kinetoscope_core::outline::{Outline, OutlinePart, OutlineReader, WindowReader};
 use kinetoscope_core::trace::read::limits::Limits;
 use kinetoscope_core::trace::table::events::{Row, Table};
 use kinetoscope_core::trace::table::metadata::Source as Kind;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 fn outline(text: &[u8], length: usize) -> Result<(Outline, Diagnostics), Error> {
     let mut reader = OutlineReader::default();
     for piece in text.chunks(length) {
-        match Part::parse(piece, Limits::default()) {
+        match OutlinePart::parse(piece, Limits::default()) {
             Some(part) if reader.takes_parts() => drop(reader.feed_parsed(piece, &part)?),
             _ => reader.feed(piece)?,
         }

@@ -11,7 +11,7 @@ use kinetoscope_core::base::error::Error;
 use kinetoscope_core::output::write::repair::Repairer;
 use kinetoscope_core::trace::read::unpack::Unpacker;
 use kinetoscope_core::trace::table::events::Row;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use kinetoscope_core::trace::table::tracks::TrackId;
 use kinetoscope_core::trace::tree::Position;
 use kinetoscope_core::trace::{Trace, TraceReader};
@@ -113,7 +113,7 @@ proptest! {
                 prop_assert_eq!(table.dur(row), event["dur"].as_i64().expect("dur") * 1000);
             }
             let args = event["args"].as_object().cloned().unwrap_or_default();
-            let ours: Vec<_> = table.all_fields(row).filter(|f| f.0.place == Place::Args).collect();
+            let ours: Vec<_> = table.all_fields(row).filter(|f| f.0.place == FieldPlace::Args).collect();
             prop_assert_eq!(ours.len(), args.len());
             for ((field, value), (key, theirs)) in ours.into_iter().zip(&args) {
                 prop_assert_eq!(table.names.get(field.key), key);
@@ -201,7 +201,7 @@ proptest! {
         for event in all.events() {
             let key = (
                 all.name(event).to_owned(),
-                all.kind(event) == kinetoscope_core::analysis::torch::function_events::Kind::Device,
+                all.kind(event) == kinetoscope_core::analysis::torch::function_events::EventKind::Device,
                 all.is_user_annotation(&trace.table, event),
             );
             let group = naive.entry(key).or_default();

@@ -6,7 +6,7 @@ use kinetoscope_core::analysis::torch::function_events::{FunctionEvent, Function
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::internals::HIDDEN;
 use kinetoscope_core::trace::Trace;
-use kinetoscope_core::trace::records::{Kind, Record, Records};
+use kinetoscope_core::trace::records::{Record, RecordKind, Records};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 /// A record, as the reference implementation uses it.
 #[derive(Clone, Debug)]
 struct Plain {
-    kind: Kind,
+    kind: RecordKind,
     name: &'static str,
     handle: i64,
     node: i64,
@@ -27,7 +27,7 @@ struct Plain {
 
 prop_compose! {
     fn record()(
-        kind in prop::sample::select(vec![Kind::Push, Kind::Push, Kind::Push, Kind::Pop, Kind::Pop, Kind::MemoryAlloc, Kind::Mark]),
+        kind in prop::sample::select(vec![RecordKind::Push, RecordKind::Push, RecordKind::Push, RecordKind::Pop, RecordKind::Pop, RecordKind::MemoryAlloc, RecordKind::Mark]),
         name in prop::sample::select(vec!["a", "b", "c", "aten::_version", "aten::is_leaf"]),
         handle in 1..7i64,
         node in -1..1i64,
@@ -37,10 +37,10 @@ prop_compose! {
         is_async in prop::bool::weighted(0.1),
         is_remote in prop::bool::weighted(0.1),
     ) -> Plain {
-        let is_named = matches!(kind, Kind::Push | Kind::Mark);
-        let handle = if kind == Kind::MemoryAlloc { 0 } else { handle };
-        let node = if kind == Kind::MemoryAlloc { -1 } else { node };
-        let is_async = is_async && kind == Kind::Push;
+        let is_named = matches!(kind, RecordKind::Push | RecordKind::Mark);
+        let handle = if kind == RecordKind::MemoryAlloc { 0 } else { handle };
+        let node = if kind == RecordKind::MemoryAlloc { -1 } else { node };
+        let is_async = is_async && kind == RecordKind::Push;
         Plain { kind, name: if is_named { name } else { "" }, handle, node, thread, time, bytes, is_async, is_remote }
     }
 }
@@ -49,7 +49,7 @@ prop_compose! {
 fn lists() -> impl Strategy<Value = Vec<Vec<Plain>>> {
     prop::collection::vec(prop::collection::vec(record(), 0..60), 1..4).prop_map(|mut lists| {
         let start = Plain {
-            kind: Kind::Mark,
+            kind: RecordKind::Mark,
             name: "__start_profile",
             handle: 0,
             node: -2,
@@ -89,9 +89,9 @@ fn reference(lists: &[Vec<Plain>]) -> Vec<Event> {
                 continue;
             }
             match record.kind {
-                Kind::Push => {
+                RecordKind::Push => {
                     let repeats = last.is_some_and(|last| {
-                        last.kind == Kind::Push && last.name == record.name && last.node == record.node
+                        last.kind == RecordKind::Push && last.name == record.name && last.node == record.node
                     });
                     if repeats {
                         left_out.insert(key);
@@ -99,7 +99,7 @@ fn reference(lists: &[Vec<Plain>]) -> Vec<Event> {
                     }
                     open.insert(key, (record, 0));
                 }
-                Kind::Pop => {
+                RecordKind::Pop => {
                     if let Some((push, bytes)) = open.remove(&key) {
                         events.push((
                             push.name.to_owned(),
@@ -113,11 +113,11 @@ fn reference(lists: &[Vec<Plain>]) -> Vec<Event> {
                         ));
                     }
                 }
-                Kind::MemoryAlloc if open.is_empty() => {
+                RecordKind::MemoryAlloc if open.is_empty() => {
                     events.push(("[memory]".to_owned(), 0, -1, 0, 0, record.bytes, false, false));
                 }
-                Kind::MemoryAlloc => open.values_mut().for_each(|range| range.1 += record.bytes),
-                Kind::Mark => {}
+                RecordKind::MemoryAlloc => open.values_mut().for_each(|range| range.1 += record.bytes),
+                RecordKind::Mark => {}
             }
             last = Some(record);
         }
@@ -161,7 +161,7 @@ fn pushed(lists: &[Vec<Plain>]) -> Trace {
         records.begin_list();
         for plain in list {
             let name = records.name(plain.name);
-            let bytes = if plain.kind == Kind::MemoryAlloc { plain.bytes } else { 0 };
+            let bytes = if plain.kind == RecordKind::MemoryAlloc { plain.bytes } else { 0 };
             records.push(&Record {
                 name,
                 handle: plain.handle,
@@ -179,14 +179,14 @@ fn pushed(lists: &[Vec<Plain>]) -> Trace {
 }
 
 fn written(lists: &[Vec<Plain>]) -> Trace {
-    let kind = |kind: Kind| match kind {
-        Kind::Push => "push",
-        Kind::Pop => "pop",
-        Kind::Mark => "mark",
-        Kind::MemoryAlloc => "memory_alloc",
+    let kind = |kind: RecordKind| match kind {
+        RecordKind::Push => "push",
+        RecordKind::Pop => "pop",
+        RecordKind::Mark => "mark",
+        RecordKind::MemoryAlloc => "memory_alloc",
     };
     let record = |r: &Plain| {
-        let bytes = if r.kind == Kind::MemoryAlloc { r.bytes } else { 0 };
+        let bytes = if r.kind == RecordKind::MemoryAlloc { r.bytes } else { 0 };
         json!({"name": r.name, "kind": kind(r.kind), "handle": r.handle, "node_id": r.node, "thread_id": r.thread,
             "cpu_ns": r.time, "cpu_memory_usage": bytes, "is_async": r.is_async, "is_remote": r.is_remote})
     };
@@ -200,7 +200,7 @@ fn pushed_records_have_device_times() {
     let mut records = Records::default();
     let (start, outer, inner) =
         (records.name("__start_profile"), records.name("aten::linear"), records.name("aten::addmm"));
-    records.push(&Record { name: start, thread_id: 1, ..Record::new(Kind::Mark) });
+    records.push(&Record { name: start, thread_id: 1, ..Record::new(RecordKind::Mark) });
     let at = |kind, name, handle, cpu_ns, us| Record {
         name,
         handle,
@@ -210,10 +210,10 @@ fn pushed_records_have_device_times() {
         ..Record::new(kind)
     };
     let none = kinetoscope_core::base::names::NameId::EMPTY;
-    records.push(&at(Kind::Push, outer, 1, 1000, 1.0));
-    records.push(&at(Kind::Push, inner, 2, 2000, 2.5));
-    records.push(&at(Kind::Pop, none, 2, 8000, 12.75));
-    records.push(&at(Kind::Pop, none, 1, 9000, 14.0));
+    records.push(&at(RecordKind::Push, outer, 1, 1000, 1.0));
+    records.push(&at(RecordKind::Push, inner, 2, 2000, 2.5));
+    records.push(&at(RecordKind::Pop, none, 2, 8000, 12.75));
+    records.push(&at(RecordKind::Pop, none, 1, 9000, 14.0));
     let events = FunctionEvents::new(&records.finish());
     assert_eq!(events.use_device, Some("cuda"));
     assert_eq!(events.device_totals_ns(), [13_000, 10_250]);
@@ -237,14 +237,14 @@ proptest! {
     fn no_record_is_lost(lists in lists()) {
         let trace = pushed(&lists);
         let all = FunctionEvents::new(&trace);
-        let count = |kind: Kind| lists.iter().flatten().filter(|r| r.kind == kind).count() as u64;
+        let count = |kind: RecordKind| lists.iter().flatten().filter(|r| r.kind == kind).count() as u64;
         prop_assert_eq!(trace.table.len(), lists.iter().map(Vec::len).sum::<usize>());
         let pairs = trace.pairs.spans.len() as u64;
         let diagnostics = |code| trace.diagnostics.count(code);
         let left_out = diagnostics(Code::HiddenRecord) + diagnostics(Code::RepeatedPush);
         let unmatched = diagnostics(Code::UnmatchedPush) + diagnostics(Code::UnmatchedPop);
         // Each push and pop is in a pair or has a diagnostic; so do other records that were left out.
-        let others = count(Kind::Mark) + count(Kind::MemoryAlloc);
+        let others = count(RecordKind::Mark) + count(RecordKind::MemoryAlloc);
         let accounted = 2 * pairs + unmatched + left_out;
         let records = trace.table.len() as u64;
         prop_assert!(accounted <= records && records <= accounted + others);

@@ -3,7 +3,7 @@
 
 use crate::random_events::{events, text};
 use kinetoscope_core::analysis::query::group_by::GroupBy;
-use kinetoscope_core::analysis::timeline::call_tree::{Node, bottom_up, merged};
+use kinetoscope_core::analysis::timeline::call_tree::{CallNode, bottom_up, merged};
 use kinetoscope_core::analysis::timeline::counters::{Counter, Unit, counters};
 use kinetoscope_core::analysis::timeline::modules::module_rows;
 use kinetoscope_core::analysis::timeline::names::name_rows;
@@ -251,8 +251,9 @@ fn the_call_tree_has_device_time() {
         launched[launch.index()] += trace.table.dur(work);
     }
     let nodes = merged(&trace, &trace.tree.lanes()[0], &launched);
-    let of =
-        |name: &str| -> &Node { nodes.iter().find(|n| trace.table.names.get(n.name) == name).expect(name) };
+    let of = |name: &str| -> &CallNode {
+        nodes.iter().find(|n| trace.table.names.get(n.name) == name).expect(name)
+    };
     assert_eq!((of("nn.Module: Net_0").device_total_ns, of("nn.Module: Net_0").device_self_ns), (12_000, 0));
     assert_eq!(of("aten::addmm").device_total_ns, 7_000);
 }

@@ -10,7 +10,7 @@ use kinetoscope_core::analysis::query::group_by::GroupBy;
 use kinetoscope_core::analysis::torch::averages::{Average, each_event, key_averages, total_average};
 use kinetoscope_core::analysis::torch::dynamo::ProfileResult;
 use kinetoscope_core::analysis::torch::event_rows::event_rows;
-use kinetoscope_core::analysis::torch::function_events::{FunctionEvents, Kind};
+use kinetoscope_core::analysis::torch::function_events::{EventKind, FunctionEvents};
 use kinetoscope_core::analysis::torch::profile_metrics::ProfileMetrics;
 use kinetoscope_core::analysis::torch::sort_by::SortBy;
 use kinetoscope_core::analysis::torch::stacks::{Metric, export};
@@ -310,7 +310,7 @@ fn events_and_their_tree_equal_torchs() {
             );
             check("scope", Some(i64::from(events.scope(table, event))), gold["scope"].as_i64());
             check("flops", Some(events.flops(event)), gold["flops"].as_i64().or(Some(0)));
-            if events.kind(event) == Kind::Cpu {
+            if events.kind(event) == EventKind::Cpu {
                 let field = |key| table.int(events.row(event), key);
                 use kinetoscope_core::trace::table::layout::Key;
                 check("sequence_nr", field(Key::SequenceNumber).or(Some(-1)), gold["sequence_nr"].as_i64());

@@ -1,7 +1,7 @@
 //! The event tree, the anti-patterns found in it and `BasicEvaluation` are compared with those of the real `PyTorch`.
 
 use kinetoscope_core::analysis::torch::evaluation::{Call, Evaluation, Overlaps, Queued, calls, evaluate};
-use kinetoscope_core::analysis::torch::event_tree::{EventTree, Node};
+use kinetoscope_core::analysis::torch::event_tree::{EventNode, EventTree};
 use kinetoscope_core::analysis::torch::event_tree_rows::event_tree_rows;
 use kinetoscope_core::analysis::torch::patterns::rules::NamePattern;
 use kinetoscope_core::analysis::torch::patterns::{ALL, Pattern, REPORTED, Scene, find, report};
@@ -67,7 +67,7 @@ fn event_trees_equal_torchs() {
     let mut d = Differences::default();
     for (case, gold) in tree_cases() {
         let (tree, table) = (EventTree::new(&case.trace), &case.trace.table);
-        let key = |node: Node| {
+        let key = |node: EventNode| {
             let (start, end) = tree.time(table, node);
             (tree.name(table, node).to_owned(), unix(table, start), unix(table, end))
         };
@@ -102,20 +102,21 @@ fn event_trees_equal_torchs() {
 /// Returns the depth-first positions of a tree's nodes, as the goldens count them. PyTorch has the calls that are linked to
 /// an operator by an id before its other children.
 fn positions(table: &Table, tree: &EventTree) -> Vec<usize> {
-    let id = |node: Node| table.int(tree.row(node), Key::ExternalId);
-    let is_linked = |node: Node, parent: Node| {
+    let id = |node: EventNode| table.int(tree.row(node), Key::ExternalId);
+    let is_linked = |node: EventNode, parent: EventNode| {
         let is_call = table.category(tree.row(node)).is_launch_call();
         is_call && id(node).is_some() && id(node) == id(parent)
     };
     let roots = tree.nodes().filter(|&node| tree.parent(node).is_none());
-    let mut waiting: Vec<Node> = roots.collect();
+    let mut waiting: Vec<EventNode> = roots.collect();
     waiting.reverse();
     let (mut positions, mut next) = (vec![0; tree.len()], 0);
     while let Some(node) = waiting.pop() {
         positions[node.index()] = next;
         next += 1;
         let children = tree.children.get(node).iter().rev().copied();
-        let (linked, others): (Vec<Node>, Vec<Node>) = children.partition(|&child| is_linked(child, node));
+        let (linked, others): (Vec<EventNode>, Vec<EventNode>) =
+            children.partition(|&child| is_linked(child, node));
         waiting.extend(others.into_iter().chain(linked));
     }
     positions
@@ -191,7 +192,7 @@ fn evaluations_of_queues_equal_torchs() {
             .iter()
             .map(|n| Call {
                 time: (int(n, "start_ns"), int(n, "end_ns")),
-                parent: position(&n["parent"]).map(Node::new),
+                parent: position(&n["parent"]).map(EventNode::new),
             })
             .collect();
         // If the names of events are methods, torch finds no launches, and no copies among the kernels.

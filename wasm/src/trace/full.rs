@@ -1,6 +1,6 @@
 //! What only the complete engine does with a trace: joining, reducing, spans by name or relation, curves, exports.
 
-use super::{EngineTrace, Part};
+use super::{AnswerForm, EngineTrace};
 use crate::convert::{arrays, failure, floats, ints, options, set};
 use crate::queries::query;
 use crate::streaming::EngineAnswer;
@@ -150,7 +150,7 @@ impl EngineTrace {
         offset: usize,
         format: &str,
     ) -> Result<EngineAnswer, JsValue> {
-        let answer = self.answer(name, query, options, Part::After(offset))?;
+        let answer = self.answer(name, query, options, AnswerForm::After(offset))?;
         EngineAnswer::new(answer.rows, format, |rows| {
             let mut document = Document::new(query);
             document.add(name, &self.trace, rows);

@@ -2,7 +2,7 @@
 
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::Place;
+use crate::trace::table::layout::FieldPlace;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,7 +14,7 @@ const MEMORY: [&str; 8] =
     ["Unknown", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"];
 
 fn argument<'a>(table: &'a Table, row: Row, key: &str) -> Option<Value<'a>> {
-    table.field_named(row, Place::Args, key)
+    table.field_named(row, FieldPlace::Args, key)
 }
 
 fn text<'a>(table: &'a Table, row: Row, key: &str) -> Option<&'a str> {

@@ -9,7 +9,7 @@ use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Row;
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::Place;
+use crate::trace::table::layout::FieldPlace;
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -116,7 +116,7 @@ pub(crate) fn calls(trace: &Trace) -> Vec<(Row, Vec<Cell>)> {
     }
     let call = |row: Row| {
         let mut args = [None; 13];
-        for (field, value) in table.all_fields(row).filter(|(field, _)| field.place == Place::Args) {
+        for (field, value) in table.all_fields(row).filter(|(field, _)| field.place == FieldPlace::Args) {
             if let Some(at) = keys.iter().position(|&key| key == Some(field.key)) {
                 args[at] = Some(value);
             }

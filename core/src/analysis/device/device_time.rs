@@ -6,7 +6,7 @@
 //!
 //! An idle gap lies between two activities of a device. Each instant of it has a cause, see `idle`.
 
-use super::idle::{Cause, Causes, Host, Part};
+use super::idle::{Cause, Causes, GapPart, Host};
 use crate::analysis::context::Analysis;
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths};
 use crate::base::index::Index;
@@ -133,9 +133,9 @@ pub struct DeviceTime {
     /// The gaps, in order of time.
     pub gaps: Vec<Gap>,
     /// The parts of the gaps, in order of time.
-    pub idle: Vec<Part>,
+    pub idle: Vec<GapPart>,
     /// The parts of the time from the start of the first profiler step to the first activity.
-    pub before: Vec<Part>,
+    pub before: Vec<GapPart>,
 }
 
 impl DeviceTime {
@@ -151,15 +151,15 @@ impl DeviceTime {
 
     /// Returns the parts of a period of the profiler steps in which the device was idle. After the last activity, nothing
     /// was recorded.
-    pub fn idle_in(&self, period: Interval) -> impl Iterator<Item = Part> {
-        let within = move |parts: &[Part]| -> Vec<Part> {
+    pub fn idle_in(&self, period: Interval) -> impl Iterator<Item = GapPart> {
+        let within = move |parts: &[GapPart]| -> Vec<GapPart> {
             let first = parts.partition_point(|part| part.time.1 <= period.0);
             let parts = parts[first..].iter().take_while(|part| part.time.0 < period.1);
-            let clipped = |part: &Part| (part.time.0.max(period.0), part.time.1.min(period.1));
-            parts.map(|part| Part { time: clipped(part), ..part.clone() }).collect()
+            let clipped = |part: &GapPart| (part.time.0.max(period.0), part.time.1.min(period.1));
+            parts.map(|part| GapPart { time: clipped(part), ..part.clone() }).collect()
         };
         let after = (self.window.1.max(period.0), period.1);
-        let after = Part { time: after, cause: Cause::NotRecorded, behind: None };
+        let after = GapPart { time: after, cause: Cause::NotRecorded, behind: None };
         let after = Some(after).filter(|part| part.time.0 < part.time.1);
         within(&self.before).into_iter().chain(within(&self.idle)).chain(after)
     }
@@ -174,7 +174,7 @@ impl DeviceTime {
 }
 
 /// Returns the time of each cause, in ns, in the order of [`Cause::ALL`].
-pub(crate) fn by_cause(parts: &[Part]) -> [(Cause, i64); Cause::ALL.len()] {
+pub(crate) fn by_cause(parts: &[GapPart]) -> [(Cause, i64); Cause::ALL.len()] {
     let mut causes = Cause::ALL.map(|cause| (cause, 0));
     for part in parts {
         causes[part.cause as usize].1 += part.time.1 - part.time.0;

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 
 /// A part of a gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct GapPart {
     /// Start and end, in ns relative to the table's base.
     pub time: Interval,
     /// The cause.
@@ -78,7 +78,7 @@ impl<'a> Causes<'a> {
 
     /// Returns the parts of the gaps between activities, which are ordered by start, and up to the ends of the window.
     /// `busy` are the times in which other streams ran.
-    pub(super) fn parts(&self, rows: &[Row], window: Interval, busy: &Intervals) -> Vec<Part> {
+    pub(super) fn parts(&self, rows: &[Row], window: Interval, busy: &Intervals) -> Vec<GapPart> {
         let (table, links) = (&self.trace.table, &self.trace.links);
         let (mut walk, mut parts) = (self.host.walk(), Vec::new());
         let mut reached = window.0;
@@ -102,7 +102,7 @@ impl<'a> Causes<'a> {
 
     /// Returns the parts of a period that ends with the first activity of a device. Where the trace shows nothing of the
     /// host, the device was not recorded.
-    pub(super) fn before(&self, first: Row, start: i64) -> Vec<Part> {
+    pub(super) fn before(&self, first: Row, start: i64) -> Vec<GapPart> {
         let (gap, mut parts) = ((start, self.trace.table.ts(first)), Vec::new());
         if gap.0 < gap.1 {
             let next = Next { row: first, busy: &Intervals::default(), is_begun: false };
@@ -115,7 +115,7 @@ impl<'a> Causes<'a> {
     }
 
     /// Adds the parts of a gap that an activity ends.
-    fn gap(&self, walk: &mut Walk<'_>, gap: Interval, next: &Next<'_>, parts: &mut Vec<Part>) {
+    fn gap(&self, walk: &mut Walk<'_>, gap: Interval, next: &Next<'_>, parts: &mut Vec<GapPart>) {
         let mut from = gap.0;
         for &(start, end) in self.pauses.clipped(gap).as_slice() {
             self.recorded(walk, (from, start), next, parts);
@@ -126,7 +126,13 @@ impl<'a> Causes<'a> {
     }
 
     /// Adds the parts of a period in which everything was recorded.
-    fn recorded(&self, walk: &mut Walk<'_>, (start, end): Interval, next: &Next<'_>, parts: &mut Vec<Part>) {
+    fn recorded(
+        &self,
+        walk: &mut Walk<'_>,
+        (start, end): Interval,
+        next: &Next<'_>,
+        parts: &mut Vec<GapPart>,
+    ) {
         if start >= end {
             return;
         }
@@ -152,7 +158,7 @@ impl<'a> Causes<'a> {
 }
 
 /// Adds a part. A part that continues the last one is added to it.
-fn push(parts: &mut Vec<Part>, time: Interval, Reason { cause, behind }: Reason) {
+fn push(parts: &mut Vec<GapPart>, time: Interval, Reason { cause, behind }: Reason) {
     if time.0 >= time.1 {
         return;
     }
@@ -160,6 +166,6 @@ fn push(parts: &mut Vec<Part>, time: Interval, Reason { cause, behind }: Reason)
         Some(last) if last.time.1 == time.0 && (last.cause, last.behind) == (cause, behind) => {
             last.time.1 = time.1;
         }
-        _ => parts.push(Part { time, cause, behind }),
+        _ => parts.push(GapPart { time, cause, behind }),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::behind::{BEHIND, Behind, Group};
 use super::device_time::DeviceTime;
-use super::idle::{Cause, Causes, Host, Part};
+use super::idle::{Cause, Causes, GapPart, Host};
 use crate::analysis::context::Analysis;
 use crate::analysis::intervals::Intervals;
 use crate::analysis::query::Query;
@@ -29,7 +29,7 @@ pub struct Idle<'a> {
     /// The window of the device minus the time in which the device or the stream was busy, in ns.
     pub idle_ns: i64,
     /// The parts, in the order of time.
-    pub parts: Cow<'a, [Part]>,
+    pub parts: Cow<'a, [GapPart]>,
 }
 
 /// Returns the idle time of every device, or of every stream.
@@ -105,7 +105,7 @@ pub const IDLE: Query = Query::new(
 
 columns! {
     /// The columns of the answer.
-    pub(crate) const COLUMNS: fn row(place: &Place<'_>, group: Group<'_>, total_ns: i64) [
+    pub(crate) const COLUMNS: fn row(place: &IdlePlace<'_>, group: Group<'_>, total_ns: i64) [
         Column::text("device", "Device", "The number of the device in the trace.") => place.device,
         Column::text("stream", "Stream", "The stream; null for the device.").nullable() =>
             place.stream.as_deref(),
@@ -129,7 +129,7 @@ pub fn idle_rows(trace: &Trace, options: &IdleOptions) -> Rows {
         let steps = analysis.step_finder();
         for (device, (_, activities)) in analysis.devices().iter().zip(analysis.activities()) {
             for step in steps.on_device(trace, activities) {
-                let place = Place { device: &device.device, stream: None, step: Some(table.name(step)) };
+                let place = IdlePlace { device: &device.device, stream: None, step: Some(table.name(step)) };
                 add(&mut rows, trace, &place, device.idle_in((table.ts(step), table.end(step))));
             }
         }
@@ -137,21 +137,21 @@ pub fn idle_rows(trace: &Trace, options: &IdleOptions) -> Rows {
     }
     for one in idle(&analysis, options.by == IdleBy::Stream) {
         let stream = one.stream.map(|stream| own_id(table, table.tracks.get(stream).tid));
-        let place = Place { device: one.device, stream, step: None };
+        let place = IdlePlace { device: one.device, stream, step: None };
         add(&mut rows, trace, &place, one.parts.iter().cloned());
     }
     rows.first(options.row_limit)
 }
 
 /// What was idle.
-struct Place<'a> {
+struct IdlePlace<'a> {
     device: &'a str,
     stream: Option<String>,
     step: Option<&'a str>,
 }
 
 /// Adds the rows of a place.
-fn add(rows: &mut Rows, trace: &Trace, place: &Place<'_>, parts: impl Iterator<Item = Part>) {
+fn add(rows: &mut Rows, trace: &Trace, place: &IdlePlace<'_>, parts: impl Iterator<Item = GapPart>) {
     let mut behind = Behind::new(&trace.table, Cause::ALL.len());
     for part in parts {
         behind.add(part.cause as usize, part.behind, part.time.1 - part.time.0);

@@ -4,7 +4,7 @@ use super::memory::MemoryDevice;
 use crate::base::index::Index;
 use crate::trace::Trace;
 use crate::trace::read::snapshot::{BLOCK, SEGMENT};
-use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::layout::{FieldPlace, Key};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -44,7 +44,7 @@ pub(crate) fn device_segments(trace: &Trace) -> Vec<DeviceSegments> {
     let mut last = None;
     for row in table.rows().filter(|&row| table.ph(row) == b'M') {
         let name = table.name_id(row);
-        let argument = |key: &str| table.field_named(row, Place::Args, key);
+        let argument = |key: &str| table.field_named(row, FieldPlace::Args, key);
         if name == segment {
             let device = MemoryDevice::from_event(table, row);
             let at = index.get_or_insert(device.key(), sums.len() as u32) as usize;

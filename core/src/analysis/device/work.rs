@@ -10,7 +10,7 @@ use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
 use crate::analysis::query::value::ValueKind;
 use crate::analysis::query::{Input, Query};
-use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
+use crate::analysis::torch::function_events::{EventKind, FunctionEvent, FunctionEvents};
 use crate::base::error::Error;
 use crate::base::names::{ByName, NameId};
 use crate::base::order::{descending, sort_by_key};
@@ -200,12 +200,12 @@ fn sums(table: &Table, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
     let mut all: i64 = 0;
     for event in events.events() {
         let own = match (has_device, events.kind(event)) {
-            (true, Kind::Device) if !events.is_user_annotation(table, event) => {
+            (true, EventKind::Device) if !events.is_user_annotation(table, event) => {
                 all = all.saturating_add(events.self_device_time_total_ns(event));
                 continue;
             }
-            (true, Kind::Cpu) => events.self_device_time_total_ns(event),
-            (false, Kind::Cpu) => events.self_ns(event),
+            (true, EventKind::Cpu) => events.self_device_time_total_ns(event),
+            (false, EventKind::Cpu) => events.self_ns(event),
             _ => continue,
         };
         if !has_device {

@@ -6,11 +6,11 @@
 
 use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::{Classes, DeviceTime, activities};
-use crate::analysis::device::idle::Part;
+use crate::analysis::device::idle::GapPart;
 use crate::analysis::device::ranges::Ranges;
 use crate::analysis::device::steps::Step;
 use crate::analysis::intervals::{Interval, Intervals, lengths_in};
-use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
+use crate::analysis::torch::function_events::{EventKind, FunctionEvent, FunctionEvents};
 use crate::base::diagnostics::Code;
 use crate::base::index::Index;
 use crate::base::names::NameId;
@@ -134,7 +134,7 @@ fn kernels(trace: &Trace, events: &FunctionEvents) -> Identity {
         |work: Row| table.category(work).is_device_work() && !hidden.contains(&table.name_id(work));
     let linked = trace.links.op_of.iter().filter(|p| is_event(p.0));
     let kernels: i64 = linked.map(|p| table.dur(p.0).max(0)).sum();
-    let is_counted = |event| events.kind(event) != Kind::Device && !events.is_overhead(table, event);
+    let is_counted = |event| events.kind(event) != EventKind::Device && !events.is_overhead(table, event);
     let cpu = events.events().filter(|&event| is_counted(event));
     let device: i64 = cpu.map(|event| events.self_device_time_total_ns(event)).sum();
     let name = "self device time of operators + time dropped by torch = time of their kernels";
@@ -294,7 +294,7 @@ fn step_idle(device: &DeviceTime, steps: &[Step]) -> Identity {
 }
 
 /// Returns how much of the parts, which follow each other, lies before an instant.
-fn idle_until(parts: &[Part]) -> impl Fn(i64) -> i64 {
+fn idle_until(parts: &[GapPart]) -> impl Fn(i64) -> i64 {
     let mut sums = Vec::with_capacity(parts.len() + 1);
     sums.push(0i64);
     for part in parts {

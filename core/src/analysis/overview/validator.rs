@@ -15,7 +15,7 @@ use crate::trace::link::Links;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::Place::Args;
+use crate::trace::table::layout::FieldPlace::Args;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::device::streams;
-use super::graph::{Edges, Graph, Node};
+use super::graph::{Edges, Graph, GraphNode};
 use super::host::{Threads, threads};
 use super::typical::Typical;
 use crate::analysis::device::idle::Host;
@@ -16,7 +16,7 @@ impl Graph {
         let Threads { mut nodes, places: threads, tracks, of_call } = threads(trace, host);
         let streams = streams(trace, &mut nodes);
         let first = streams.all.first().map_or(nodes.len(), |stream| stream.nodes.start);
-        let launch = |node: &Node| node.row.and_then(|row| of_call[trace.links.launch(row)?.index()]);
+        let launch = |node: &GraphNode| node.row.and_then(|row| of_call[trace.links.launch(row)?.index()]);
         let launches = nodes[first..].iter().map(launch).collect();
         let main = tracks.iter().position(|&track| Some(track) == host.main());
         let (mut edges, mut own) = (Edges::with_capacity(trace.links.launch_of.len() * 2), Vec::new());

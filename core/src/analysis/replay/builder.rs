@@ -1,7 +1,7 @@
 //! The nodes of a graph, while its edges are added.
 
 use super::device::{Stream, Streams};
-use super::graph::{Kind, Node, NodeId};
+use super::graph::{GraphNode, NodeId, NodeKind};
 use crate::trace::Trace;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -9,7 +9,7 @@ use core::ops::Range;
 /// The nodes of a graph, while its edges are added.
 pub(super) struct Builder<'a> {
     pub(super) trace: &'a Trace,
-    pub(super) nodes: &'a [Node],
+    pub(super) nodes: &'a [GraphNode],
     /// The nodes of each thread of the host.
     pub(super) threads: &'a [Range<usize>],
     /// The main thread of the host.
@@ -22,7 +22,7 @@ pub(super) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    pub(super) fn node(&self, id: NodeId) -> &Node {
+    pub(super) fn node(&self, id: NodeId) -> &GraphNode {
         &self.nodes[id.index()]
     }
 
@@ -34,7 +34,7 @@ impl Builder<'_> {
     /// The class of the work of a node, as an index.
     pub(super) fn class(&self, work: usize) -> usize {
         match self.nodes[work].kind {
-            Kind::Device(class) => class as usize,
+            NodeKind::Device(class) => class as usize,
             _ => 0,
         }
     }

@@ -1,6 +1,6 @@
 //! The streams of devices as nodes: their activities in order of time.
 
-use super::graph::{Kind, Node, NodeId};
+use super::graph::{GraphNode, NodeId, NodeKind};
 use crate::analysis::device::device_time::{Class, Classes, activities};
 use crate::trace::Trace;
 use crate::trace::table::tracks::TrackId;
@@ -25,7 +25,7 @@ pub(super) struct Streams {
 }
 
 /// Adds the activities of all devices to the nodes, stream by stream.
-pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
+pub(super) fn streams(trace: &Trace, nodes: &mut Vec<GraphNode>) -> Streams {
     let table = &trace.table;
     let mut streams = Streams { all: Vec::new(), follows: Vec::new(), other_kind: Vec::new() };
     let (mut classes, mut latest) = (Classes::new(trace), 0);
@@ -54,8 +54,8 @@ pub(super) fn streams(trace: &Trace, nodes: &mut Vec<Node>) -> Streams {
             let communicates = usize::from(class == Class::Communication);
             streams.other_kind.push(last[1 - communicates]);
             last[communicates] = Some(NodeId::new(at));
-            let kind = Kind::Device(class);
-            nodes.push(Node { row: Some(row), kind, time });
+            let kind = NodeKind::Device(class);
+            nodes.push(GraphNode { row: Some(row), kind, time });
             streams.follows.push(follows);
         }
     }

@@ -17,7 +17,7 @@ handle! {
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NodeKind {
     /// Code of the host between calls of the runtime.
     Host,
     /// The thread does nothing, because it waits for another thread.
@@ -30,27 +30,27 @@ pub enum Kind {
     Device(Class),
 }
 
-impl Kind {
+impl NodeKind {
     /// The class of the work of a device.
     pub(super) fn class(self) -> Option<Class> {
-        if let Kind::Device(class) = self { Some(class) } else { None }
+        if let NodeKind::Device(class) = self { Some(class) } else { None }
     }
 }
 
 /// A period of a thread, or an activity of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct GraphNode {
     /// The call or the activity.
     pub row: Option<Row>,
     /// What it is.
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// The recorded start and end, in ns relative to the table's base.
     pub time: Interval,
 }
 
 /// Why a point in time depends on another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum Dependency {
     /// The node before it on the same thread ended.
     Program,
     /// The work was launched.
@@ -107,7 +107,7 @@ pub struct Edge {
     /// The time between the two, in ns.
     pub delay_ns: i64,
     /// The reason.
-    pub why: Why,
+    pub why: Dependency,
 }
 
 /// Edges, each with the point that it leads to.
@@ -117,9 +117,9 @@ pub(super) type Edges = Vec<(Point, Edge)>;
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     /// The nodes, thread by thread and then stream by stream, each in order of time.
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<GraphNode>,
     /// What each replay reads of every node, apart from the rest for speed.
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<NodeKind>,
     /// The duration of each node without waiting, in ns.
     pub(super) own_ns: Vec<i64>,
     /// Whether each node starts after the end of the node before it on the same thread or stream.
@@ -141,7 +141,7 @@ pub struct Graph {
 impl Graph {
     /// Creates a graph from edges in any order, and the durations of nodes that waited.
     pub(super) fn new(
-        (nodes, follows): (Vec<Node>, Vec<bool>),
+        (nodes, follows): (Vec<GraphNode>, Vec<bool>),
         places: Vec<Range<usize>>,
         threads: Vec<TrackId>,
         gap_ns: i64,
@@ -183,7 +183,7 @@ impl Graph {
     }
 
     /// Returns a node.
-    pub fn node(&self, id: NodeId) -> &Node {
+    pub fn node(&self, id: NodeId) -> &GraphNode {
         &self.nodes[id.index()]
     }
 
@@ -225,8 +225,8 @@ impl Graph {
             return None;
         }
         let (delay_ns, why) = match self.kinds[node] {
-            Kind::Device(_) => (self.gap_ns, Why::Stream),
-            _ => (0, Why::Program),
+            NodeKind::Device(_) => (self.gap_ns, Dependency::Stream),
+            _ => (0, Dependency::Program),
         };
         Some(Edge { from: Point(to.0 - 1), delay_ns, why })
     }

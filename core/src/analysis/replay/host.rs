@@ -1,6 +1,6 @@
 //! The threads of the host as nodes: calls of the runtime, waits for data, idle periods, and the code between them.
 
-use super::graph::{Kind, Node, NodeId};
+use super::graph::{GraphNode, NodeId, NodeKind};
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::ranges::Ranges;
 use crate::analysis::intervals::Interval;
@@ -22,7 +22,7 @@ const BLOCKED_NS: i64 = 500_000;
 
 /// The threads of the host: nodes, and the node of each call.
 pub(super) struct Threads {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<GraphNode>,
     pub(super) places: Vec<Range<usize>>,
     pub(super) tracks: Vec<TrackId>,
     /// The node of each call, by row; of a call within another call, the node of that.
@@ -83,15 +83,15 @@ fn add(trace: &Trace, (host, ranges): (&Host<'_>, &Ranges), track: TrackId, thre
             continue;
         }
         if time.0 > busy + IDLE_NS {
-            line.push(None, Kind::Idle, (busy, time.0));
+            line.push(None, NodeKind::Idle, (busy, time.0));
         }
         busy = busy.max(time.1);
         if category.is_launch_call() && time.0 >= closed {
             let cause = host.cause(at).unwrap_or(Cause::Unknown);
-            call = Some(line.push(Some(row), Kind::Call(cause), time));
+            call = Some(line.push(Some(row), NodeKind::Call(cause), time));
             closed = time.1;
         } else if is_loading && waits_for_data(trace, &spans[index..]) {
-            call = Some(line.push(Some(row), Kind::Data, time));
+            call = Some(line.push(Some(row), NodeKind::Data, time));
             closed = time.1;
         }
         if category.is_launch_call() {
@@ -103,7 +103,7 @@ fn add(trace: &Trace, (host, ranges): (&Host<'_>, &Ranges), track: TrackId, thre
 
 /// The nodes of a thread, as far as they are known.
 struct Line<'a> {
-    nodes: &'a mut Vec<Node>,
+    nodes: &'a mut Vec<GraphNode>,
     at: i64,
 }
 
@@ -111,19 +111,19 @@ impl Line<'_> {
     /// Adds the code up to an instant.
     fn until(&mut self, instant: i64) {
         if self.at < instant {
-            self.add(None, Kind::Host, (self.at, instant));
+            self.add(None, NodeKind::Host, (self.at, instant));
         }
     }
 
     /// Adds the code before a period, and the period. What overlaps the node before is left out.
-    fn push(&mut self, row: Option<Row>, kind: Kind, time: Interval) -> NodeId {
+    fn push(&mut self, row: Option<Row>, kind: NodeKind, time: Interval) -> NodeId {
         self.until(time.0);
         self.add(row, kind, (self.at, time.1.max(self.at)))
     }
 
-    fn add(&mut self, row: Option<Row>, kind: Kind, time: Interval) -> NodeId {
+    fn add(&mut self, row: Option<Row>, kind: NodeKind, time: Interval) -> NodeId {
         self.at = time.1;
-        self.nodes.push(Node { row, kind, time });
+        self.nodes.push(GraphNode { row, kind, time });
         NodeId::new(self.nodes.len() - 1)
     }
 }

@@ -4,7 +4,7 @@
 //! code before it, the launch, the activity before it on the stream, the activity that a call waits for. So the path is a
 //! sequence of periods without gaps, and their lengths add up to the window.
 
-use super::graph::{Edge, Graph, Kind, NodeId, Point, Why};
+use super::graph::{Dependency, Edge, Graph, NodeId, NodeKind, Point};
 use super::waits::TOLERANCE_NS;
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::{Cause, Host};
@@ -103,16 +103,16 @@ impl PathPart {
         }
     }
 
-    fn from_delay(why: Why) -> PathPart {
+    fn from_delay(why: Dependency) -> PathPart {
         match why {
-            Why::Program => PathPart::Unknown,
-            Why::Launch => PathPart::LaunchDelay,
-            Why::Stream => PathPart::KernelGap,
-            Why::OtherStream => PathPart::StreamWait,
-            Why::Synchronization => PathPart::SynchronizationDelay,
-            Why::QueueFull => PathPart::QueueFull,
-            Why::Thread => PathPart::ThreadDelay,
-            Why::Data => PathPart::DataLoading,
+            Dependency::Program => PathPart::Unknown,
+            Dependency::Launch => PathPart::LaunchDelay,
+            Dependency::Stream => PathPart::KernelGap,
+            Dependency::OtherStream => PathPart::StreamWait,
+            Dependency::Synchronization => PathPart::SynchronizationDelay,
+            Dependency::QueueFull => PathPart::QueueFull,
+            Dependency::Thread => PathPart::ThreadDelay,
+            Dependency::Data => PathPart::DataLoading,
         }
     }
 }
@@ -221,15 +221,15 @@ impl Walk<'_> {
             return edge.from;
         }
         match node.kind {
-            Kind::Device(class) => {
+            NodeKind::Device(class) => {
                 let track = node.row.map(|row| self.trace.table.track_id(row));
                 self.until(node.time.0, PathPart::from_class(class), node.row, track);
             }
-            Kind::Data => self.until(node.time.0, PathPart::DataLoading, node.row, self.track(id)),
-            Kind::Call(cause) => {
+            NodeKind::Data => self.until(node.time.0, PathPart::DataLoading, node.row, self.track(id)),
+            NodeKind::Call(cause) => {
                 self.until(node.time.0, PathPart::from_cause(cause), node.row, self.track(id))
             }
-            Kind::Host | Kind::Idle => self.code(id),
+            NodeKind::Host | NodeKind::Idle => self.code(id),
         }
         start
     }
@@ -238,11 +238,11 @@ impl Walk<'_> {
     fn start(&mut self, point: Point) -> Option<Point> {
         let edge = self.latest(point)?;
         let id = point.node();
-        if edge.why == Why::Launch {
+        if edge.why == Dependency::Launch {
             // The call is on the path until the work begins, and then the code before the call.
             let (call, from) = (self.graph.node(edge.from.node()), edge.from.node());
             self.until(call.time.1, PathPart::LaunchDelay, self.graph.node(id).row, None);
-            let part = if let Kind::Call(cause) = call.kind {
+            let part = if let NodeKind::Call(cause) = call.kind {
                 PathPart::from_cause(cause)
             } else {
                 PathPart::Launch
@@ -258,7 +258,7 @@ impl Walk<'_> {
     fn latest(&self, to: Point) -> Option<Edge> {
         let recorded = |edge: &Edge| self.graph.recorded(edge.from);
         let is_before = |edge: &Edge| {
-            let tolerance = if edge.why == Why::Synchronization { TOLERANCE_NS } else { 0 };
+            let tolerance = if edge.why == Dependency::Synchronization { TOLERANCE_NS } else { 0 };
             edge.from != to && recorded(edge) <= self.reached + tolerance
         };
         let before = self.graph.edges(to).filter(is_before);

@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::device::Stream;
-use super::graph::{Edge, Edges, NodeId, Point, Why};
+use super::graph::{Dependency, Edge, Edges, NodeId, Point};
 use super::typical::{Delays, Typical};
 use alloc::vec::Vec;
 
@@ -23,24 +23,24 @@ impl Builder<'_> {
                 let to = Point::start(NodeId::new(work));
                 if let Some(same) = self.same_kind(work) {
                     let from = Point::end(same);
-                    edges.push((to, Edge { from, delay_ns: typical.gap, why: Why::Stream }));
+                    edges.push((to, Edge { from, delay_ns: typical.gap, why: Dependency::Stream }));
                 }
                 let mut ready = i64::MIN;
                 if let Some(call) = self.launch(work) {
                     let delay_ns = typical.launch[self.class(work)];
                     ready = self.node(call).time.0.saturating_add(delay_ns);
-                    edges.push((to, Edge { from: Point::start(call), delay_ns, why: Why::Launch }));
+                    edges.push((to, Edge { from: Point::start(call), delay_ns, why: Dependency::Launch }));
                 }
                 if let Some(before) = self.before(stream, work) {
                     ready = ready.max(self.nodes[before].time.1.saturating_add(typical.gap));
                     if !self.streams.follows[work - self.first] {
                         let from = Point::end(NodeId::new(before));
-                        edges.push((to, Edge { from, delay_ns: typical.gap, why: Why::Stream }));
+                        edges.push((to, Edge { from, delay_ns: typical.gap, why: Dependency::Stream }));
                     }
                 }
                 if let Some(other) = self.awaited(stream, work, ready) {
                     let from = Point::end(NodeId::new(other));
-                    edges.push((to, Edge { from, delay_ns: typical.gap, why: Why::OtherStream }));
+                    edges.push((to, Edge { from, delay_ns: typical.gap, why: Dependency::OtherStream }));
                 }
             }
         }
@@ -85,7 +85,7 @@ impl Builder<'_> {
                 let freed = nodes.partition_point(|node| node.time.0 <= time.1);
                 if freed > started {
                     let from = Point::start(NodeId::new(stream.nodes.start + freed - 1));
-                    let edge = Edge { from, delay_ns: typical.gap, why: Why::QueueFull };
+                    let edge = Edge { from, delay_ns: typical.gap, why: Dependency::QueueFull };
                     edges.push((Point::end(call), edge));
                     own.push((call, usual.min(time.1 - time.0)));
                 }

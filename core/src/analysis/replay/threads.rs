@@ -1,7 +1,7 @@
 //! What the threads of the host depend on.
 
 use super::builder::Builder;
-use super::graph::{Edge, Edges, Kind, NodeId, Point, Why};
+use super::graph::{Dependency, Edge, Edges, NodeId, NodeKind, Point};
 use super::typical::Delays;
 use super::waits::Waits;
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ impl Builder<'_> {
         let (mut after, mut free) = (Delays::default(), Delays::default());
         let mut ends: Vec<(NodeId, i64)> = Vec::new();
         for thread in self.threads {
-            for call in thread.clone().filter(|&at| matches!(self.nodes[at].kind, Kind::Call(_))) {
+            for call in thread.clone().filter(|&at| matches!(self.nodes[at].kind, NodeKind::Call(_))) {
                 let node = &self.nodes[call];
                 let mut ended = None;
                 waits.for_each(node, &mut |awaited| {
@@ -37,7 +37,7 @@ impl Builder<'_> {
             }
         }
         let (delay_ns, usual) = (after.median(5_000), free.median(5_000));
-        let edge = |from| Edge { from: Point::end(from), delay_ns, why: Why::Synchronization };
+        let edge = |from| Edge { from: Point::end(from), delay_ns, why: Dependency::Synchronization };
         edges.extend(found.into_iter().map(|(call, awaited)| (Point::end(call), edge(awaited))));
         for (call, end) in ends {
             let time = self.node(call).time;
@@ -60,15 +60,15 @@ impl Builder<'_> {
                     edges.extend(begun.map(|edge| (Point::start(id), edge)));
                 }
                 match self.nodes[at].kind {
-                    Kind::Idle => {
+                    NodeKind::Idle => {
                         let edge = self.other_thread(thread, at);
                         own.extend(edge.map(|_| (id, 0)));
                         edges.extend(edge.map(|edge| (Point::end(id), edge)));
                     }
-                    Kind::Data => {
+                    NodeKind::Data => {
                         if let Some(last) = data {
                             let delay_ns = self.node(id).time.1 - self.node(last).time.1;
-                            let edge = Edge { from: Point::end(last), delay_ns, why: Why::Data };
+                            let edge = Edge { from: Point::end(last), delay_ns, why: Dependency::Data };
                             edges.push((Point::end(id), edge));
                             own.push((id, 0));
                         }
@@ -100,10 +100,10 @@ impl Builder<'_> {
         let at = NodeId::new(nodes.start + begun.checked_sub(1)?);
         let node = self.node(at);
         // The end of an idle period can depend on the thread that waits here.
-        let is_over = node.time.1 <= instant && node.kind != Kind::Idle;
+        let is_over = node.time.1 <= instant && node.kind != NodeKind::Idle;
         let (from, time) =
             if is_over { (Point::end(at), node.time.1) } else { (Point::start(at), node.time.0) };
-        Some(Edge { from, delay_ns: instant - time, why: Why::Thread })
+        Some(Edge { from, delay_ns: instant - time, why: Dependency::Thread })
     }
 
     /// For how much of a period a thread is not idle.
@@ -111,7 +111,7 @@ impl Builder<'_> {
         let all = &self.nodes[nodes.clone()];
         let first = all.partition_point(|node| node.time.1 <= period.0);
         let within = all[first..].iter().take_while(|node| node.time.0 < period.1);
-        let busy = within.filter(|node| node.kind != Kind::Idle);
+        let busy = within.filter(|node| node.kind != NodeKind::Idle);
         busy.map(|node| node.time.1.min(period.1) - node.time.0.max(period.0)).sum()
     }
 }

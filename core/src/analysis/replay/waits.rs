@@ -4,7 +4,7 @@
 //! activity that ended last before it, among those that were launched before the call.
 
 use super::device::{Stream, Streams};
-use super::graph::{Node, NodeId};
+use super::graph::{GraphNode, NodeId};
 use crate::analysis::device::names::is_sync_name;
 use crate::base::index::Index;
 use crate::base::names::NameSet;
@@ -21,7 +21,7 @@ pub(super) const TOLERANCE_NS: i64 = 2_000;
 /// Finds what calls wait for.
 pub(super) struct Waits<'a> {
     trace: &'a Trace,
-    nodes: &'a [Node],
+    nodes: &'a [GraphNode],
     streams: &'a [Stream],
     /// The start of the launch of each activity, by its offset in the nodes of devices; it never decreases in a stream.
     launched: Vec<i64>,
@@ -35,7 +35,7 @@ pub(super) struct Waits<'a> {
 }
 
 impl<'a> Waits<'a> {
-    pub(super) fn new(trace: &'a Trace, nodes: &'a [Node], streams: &'a Streams) -> Waits<'a> {
+    pub(super) fn new(trace: &'a Trace, nodes: &'a [GraphNode], streams: &'a Streams) -> Waits<'a> {
         let table = &trace.table;
         let first = streams.all.first().map_or(nodes.len(), |stream| stream.nodes.start);
         let mut launched = vec![0; nodes.len() - first];
@@ -65,7 +65,7 @@ impl<'a> Waits<'a> {
     }
 
     /// Calls `each` with the activities that a call waits for.
-    pub(super) fn for_each(&self, call: &Node, each: &mut dyn FnMut(NodeId)) {
+    pub(super) fn for_each(&self, call: &GraphNode, each: &mut dyn FnMut(NodeId)) {
         let Some(row) = call.row else { return };
         let table = &self.trace.table;
         if let Some(copy) = self.copies.get((i64::from(row), 0)) {
@@ -99,7 +99,7 @@ impl<'a> Waits<'a> {
     }
 
     /// The last activity of a stream that was launched before the call and ended before its end.
-    fn awaited(&self, stream: &Stream, call: &Node) -> Option<NodeId> {
+    fn awaited(&self, stream: &Stream, call: &GraphNode) -> Option<NodeId> {
         let at = |index: usize| stream.nodes.start - self.first + index;
         let launched = &self.launched[at(0)..at(stream.nodes.len())];
         let before = launched.partition_point(|&launch| launch <= call.time.0);
@@ -109,7 +109,7 @@ impl<'a> Waits<'a> {
     }
 
     /// The stream whose awaited activity ended last.
-    fn likely(&self, call: &Node) -> Option<&'a Stream> {
+    fn likely(&self, call: &GraphNode) -> Option<&'a Stream> {
         let end = |stream: &&Stream| self.awaited(stream, call).map(|node| self.nodes[node.index()].time.1);
         self.streams.iter().filter(|stream| end(stream).is_some()).max_by_key(end)
     }

@@ -1,7 +1,7 @@
 //! Replays of a graph with changes.
 
 use super::changes::Changes;
-use super::graph::{Edge, Graph, Kind, NodeId, Point, Why};
+use super::graph::{Dependency, Edge, Graph, NodeId, NodeKind, Point};
 use crate::analysis::device::device_time::{Class, Classes};
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::sequences::{Search, sequences};
@@ -145,8 +145,8 @@ impl<'a> Replay<'a> {
         }
         let is_fused = |node: NodeId| fused.binary_search_by_key(&node, |fusion| fusion.work).is_ok();
         self.graph.times(times, own, |to, edge| match edge.why {
-            Why::Launch if is_fused(to.node()) => None,
-            Why::Stream if is_fused(to.node()) => Some(0),
+            Dependency::Launch if is_fused(to.node()) => None,
+            Dependency::Stream if is_fused(to.node()) => Some(0),
             _ => self.holds(changes, to, edge).then_some(edge.delay_ns),
         });
     }
@@ -164,7 +164,7 @@ impl<'a> Replay<'a> {
         let is_fused =
             |id: &NodeId| self.graph.node(*id).row.is_some_and(|row| rows.binary_search(&row).is_ok());
         let launch = |work: NodeId| {
-            let call = self.graph.edges(Point::start(work)).find(|edge| edge.why == Why::Launch)?;
+            let call = self.graph.edges(Point::start(work)).find(|edge| edge.why == Dependency::Launch)?;
             Some(Fused { work, call: call.from.node() })
         };
         self.graph.ids().filter(is_fused).filter_map(launch).collect()
@@ -210,9 +210,9 @@ impl<'a> Replay<'a> {
         let mut factors: Vec<Option<f64>> = vec![None; self.trace.table.names.len()];
         for (at, (own, kind)) in own.iter_mut().zip(&self.graph.kinds).enumerate() {
             match *kind {
-                Kind::Call(cause) if changes.is_free(cause) => *own = 0,
-                Kind::Data if changes.is_free(Cause::DataLoading) => *own = 0,
-                Kind::Device(class) if !changes.faster.is_empty() => {
+                NodeKind::Call(cause) if changes.is_free(cause) => *own = 0,
+                NodeKind::Data if changes.is_free(Cause::DataLoading) => *own = 0,
+                NodeKind::Device(class) if !changes.faster.is_empty() => {
                     let Some(row) = self.graph.nodes[at].row else { continue };
                     let known = &mut factors[self.trace.table.name_id(row).0 as usize];
                     let factor = *known.get_or_insert_with(|| {
@@ -232,14 +232,16 @@ impl<'a> Replay<'a> {
     /// Whether a dependency is there in a replay.
     fn holds(&self, changes: &Changes, to: Point, edge: &Edge) -> bool {
         let is_communication =
-            |point: Point| self.graph.kinds[point.node().index()] == Kind::Device(Class::Communication);
+            |point: Point| self.graph.kinds[point.node().index()] == NodeKind::Device(Class::Communication);
         match edge.why {
-            Why::Data => !changes.is_free(Cause::DataLoading),
-            Why::Synchronization | Why::QueueFull => match self.graph.kinds[to.node().index()] {
-                Kind::Call(cause) => !changes.is_free(cause),
-                _ => true,
-            },
-            Why::Stream | Why::OtherStream if changes.overlap_communication => {
+            Dependency::Data => !changes.is_free(Cause::DataLoading),
+            Dependency::Synchronization | Dependency::QueueFull => {
+                match self.graph.kinds[to.node().index()] {
+                    NodeKind::Call(cause) => !changes.is_free(cause),
+                    _ => true,
+                }
+            }
+            Dependency::Stream | Dependency::OtherStream if changes.overlap_communication => {
                 !is_communication(edge.from) || is_communication(to)
             }
             _ => true,
@@ -259,8 +261,8 @@ fn code(graph: &Graph, host: &Host<'_>) -> Vec<(NodeId, Cause, i64)> {
     let mut code: Vec<(NodeId, Cause, i64)> = Vec::new();
     // An idle period that is no wait for another thread is code, too.
     let is_code = |id| match graph.node(id).kind {
-        Kind::Host => true,
-        Kind::Idle => graph.own_ns(id) > 0,
+        NodeKind::Host => true,
+        NodeKind::Idle => graph.own_ns(id) > 0,
         _ => false,
     };
     for (thread, nodes) in graph.threads() {

@@ -1,7 +1,7 @@
 //! What changes would save, as rows.
 
 use super::changes::{Changes, Faster};
-use super::graph::Kind;
+use super::graph::NodeKind;
 use super::what_if::Replay;
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::Cause;
@@ -160,7 +160,7 @@ pub(crate) fn what_if_rows(trace: &Trace, changes: &Changes) -> Result<Rows, Err
 fn usual(replay: &Replay<'_>) -> Vec<Changes> {
     let mut all: Vec<Changes> = Cause::ALL.into_iter().map(Changes::without).collect();
     let graph = replay.graph();
-    let has = |class: Class| graph.ids().any(|id| graph.node(id).kind == Kind::Device(class));
+    let has = |class: Class| graph.ids().any(|id| graph.node(id).kind == NodeKind::Device(class));
     if Class::ALL.into_iter().any(has) {
         all.push(Changes { overlap_communication: true, ..Changes::default() });
         all.push(Changes { cuda_graph: true, ..Changes::default() });

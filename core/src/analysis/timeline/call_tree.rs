@@ -21,7 +21,7 @@ use core::fmt::Write;
 /// All spans of one lane with the same path of names from the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Node {
+pub struct CallNode {
     /// The name.
     pub name: NameId,
     /// The parent node; `None` for a root.
@@ -40,9 +40,18 @@ pub struct Node {
     pub device_self_ns: i64,
 }
 
-impl Node {
-    fn new(name: NameId, parent: Option<usize>, depth: usize) -> Node {
-        Node { name, parent, depth, count: 0, total_ns: 0, self_ns: 0, device_total_ns: 0, device_self_ns: 0 }
+impl CallNode {
+    fn new(name: NameId, parent: Option<usize>, depth: usize) -> CallNode {
+        CallNode {
+            name,
+            parent,
+            depth,
+            count: 0,
+            total_ns: 0,
+            self_ns: 0,
+            device_total_ns: 0,
+            device_self_ns: 0,
+        }
     }
 }
 
@@ -61,9 +70,9 @@ pub(super) fn launched_ns(trace: &Trace) -> Vec<i64> {
 
 /// Returns the merged tree of a lane: parents before children, in order of first occurrence. Device times are 0 if
 /// `launched_ns` is empty. The profiler's own span over the recording calls nothing and is left out.
-pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<Node> {
+pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<CallNode> {
     let (table, tree) = (&trace.table, &trace.tree);
-    let mut nodes: Vec<Node> = Vec::new();
+    let mut nodes: Vec<CallNode> = Vec::new();
     let mut index = Index::default();
     let mut node_of: Vec<Option<usize>> = Vec::with_capacity(lane.positions().len());
     let self_ns = tree.self_times(table, lane);
@@ -79,7 +88,7 @@ pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<Node> {
         let node = index.get_or_insert(key, nodes.len() as u32) as usize;
         if node == nodes.len() {
             let depth = above.map_or(0, |above| nodes[above].depth + 1);
-            nodes.push(Node::new(name, above, depth));
+            nodes.push(CallNode::new(name, above, depth));
         }
         node_of.push(Some(node));
         nodes[node].count += 1;
@@ -109,8 +118,8 @@ const MOST_PATHS: usize = 1 << 16;
 
 /// Inverts a tree: the roots are the names with their total self time, and below each are its callers with the part of
 /// that time that is due to their calls. Self times are at the nodes without further callers.
-pub fn bottom_up(nodes: &[Node], depth: usize) -> Vec<Node> {
-    let mut inverted: Vec<Node> = Vec::new();
+pub fn bottom_up(nodes: &[CallNode], depth: usize) -> Vec<CallNode> {
+    let mut inverted: Vec<CallNode> = Vec::new();
     let mut index = Index::default();
     let most = PATHS * nodes.len() + MOST_PATHS;
     for leaf in nodes.iter().filter(|n| n.self_ns != 0 || n.device_self_ns != 0) {
@@ -123,7 +132,7 @@ pub fn bottom_up(nodes: &[Node], depth: usize) -> Vec<Node> {
             }
             let at = index.get_or_insert(key, inverted.len() as u32) as usize;
             if at == inverted.len() {
-                inverted.push(Node::new(caller.name, below, level));
+                inverted.push(CallNode::new(caller.name, below, level));
             }
             inverted[at].count += leaf.count;
             inverted[at].total_ns += leaf.self_ns;
@@ -217,7 +226,7 @@ pub fn tree(trace: &Trace, options: &TreeOptions) -> Rows {
 
 columns! {
     /// The columns of the answer.
-    pub const COLUMNS: fn row(lane: &str, node: &Node, name: Option<&str>, share: Option<f64>) {
+    pub const COLUMNS: fn row(lane: &str, node: &CallNode, name: Option<&str>, share: Option<f64>) {
         let indent = "  ".repeat(node.depth.min(DEEPEST) + 1);
     } [
         Column::text("lane", "", "The thread or stream.") => lane,
@@ -240,8 +249,8 @@ columns! {
 }
 
 /// The sums of a lane. Its name is not used.
-fn whole(nodes: &[Node]) -> Node {
-    let mut whole = Node::new(NameId(0), None, 0);
+fn whole(nodes: &[CallNode]) -> CallNode {
+    let mut whole = CallNode::new(NameId(0), None, 0);
     whole.count = nodes.iter().map(|node| node.count).sum();
     for root in nodes.iter().filter(|node| node.parent.is_none()) {
         whole.total_ns += root.total_ns;
@@ -316,7 +325,7 @@ pub(crate) struct Folded {
     heads: Vec<String>,
     /// The number of the lanes before this one.
     lane: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<CallNode>,
     /// The number of the nodes of the lane that were written.
     written: usize,
 }

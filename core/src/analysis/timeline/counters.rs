@@ -16,7 +16,7 @@ use crate::base::order::{float_key, sort_by_key};
 use crate::base::rows::{Column, Rows, columns};
 use crate::base::words::words;
 use crate::trace::Trace;
-use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::layout::{FieldPlace, Key};
 use crate::trace::table::merged::device_name;
 use crate::trace::table::tracks::plain;
 use alloc::borrow::ToOwned;
@@ -97,7 +97,7 @@ fn recorded(trace: &Trace) -> Vec<Counter> {
         let track = table.track(row);
         let one = series
             .get_or_insert((i64::from(table.name_id(row).0), i64::from(track.pid.0)), row.index() as u32);
-        for (field, value) in table.all_fields(row).filter(|(f, _)| f.place == Place::Args) {
+        for (field, value) in table.all_fields(row).filter(|(f, _)| f.place == FieldPlace::Args) {
             let Some(number) = value.as_f64().filter(|n| n.is_finite()) else { continue };
             let at = index.get_or_insert((i64::from(one), i64::from(field.key.0)), all.len() as u32) as usize;
             if at == all.len() {

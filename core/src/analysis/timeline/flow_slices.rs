@@ -2,7 +2,7 @@
 
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
-use crate::trace::table::layout::Place;
+use crate::trace::table::layout::FieldPlace;
 use crate::trace::tree::Position;
 
 /// The slice of a flow event: the event itself if it is a span; of an end without `"bp": "e"` the next slice on its track, as in
@@ -16,7 +16,7 @@ pub(crate) fn slice_of(trace: &Trace, event: Row) -> Option<Position> {
         return above.find(|&at| tree.row(at) == event).or(Some(open));
     }
     let is_enclosed =
-        || table.field_named(event, Place::Top, "bp").and_then(|value| value.as_str()) == Some("e");
+        || table.field_named(event, FieldPlace::Top, "bp").and_then(|value| value.as_str()) == Some("e");
     let is_next = table.ph(event) == b'f' && !is_enclosed();
     let on = |track| {
         if is_next { tree.next_at(table, track, instant) } else { tree.open_at(table, track, instant) }

@@ -17,7 +17,7 @@ use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::samples::{CATEGORY, NONE};
 use crate::trace::table::events::Row;
-use crate::trace::table::layout::Place;
+use crate::trace::table::layout::FieldPlace;
 use crate::trace::table::tracks::{self, TrackId};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -115,7 +115,7 @@ columns! {
 }
 
 /// A function with its callers.
-struct Node {
+struct SampleNode {
     name: NameId,
     parent: Option<u32>,
     own: usize,
@@ -126,7 +126,7 @@ struct Node {
 #[derive(Default)]
 struct Merged {
     names: Names,
-    nodes: Vec<Node>,
+    nodes: Vec<SampleNode>,
     /// The nodes by parent plus 1 and name.
     known: Index,
     /// The node of each distinct stack.
@@ -206,7 +206,7 @@ impl Merged {
         for sample in samples {
             let node = match sample.stack {
                 Stack::Event(row) => {
-                    let stack = trace.table.field_named(row, Place::Args, "Call stack");
+                    let stack = trace.table.field_named(row, FieldPlace::Args, "Call stack");
                     let stack = stack.and_then(|stack| stack.as_str()).unwrap_or("");
                     merged.node(if stack.is_empty() { trace.table.name(row) } else { stack })
                 }
@@ -231,7 +231,7 @@ impl Merged {
             .known
             .get_or_insert((parent.map_or(0, |at: u32| i64::from(at) + 1), i64::from(name.0)), next);
         if at == next {
-            self.nodes.push(Node { name, parent, own: 0, samples: 0 });
+            self.nodes.push(SampleNode { name, parent, own: 0, samples: 0 });
         }
         at
     }
@@ -350,7 +350,7 @@ impl Folded {
             let Some(node) = nodes.get(self.next) else { return false };
             self.next += 1;
             if node.own > 0 {
-                let above = |node: &&Node| node.parent.map(|at| &nodes[at as usize]);
+                let above = |node: &&SampleNode| node.parent.map(|at| &nodes[at as usize]);
                 push_stack(
                     out,
                     true,

@@ -9,7 +9,7 @@ use crate::base::rows::{Column, Rows, Shape, columns};
 use crate::base::time;
 use crate::base::words::words;
 use crate::trace::Trace;
-use crate::trace::table::layout::Place;
+use crate::trace::table::layout::FieldPlace;
 use crate::trace::table::tracks::{TrackId, plain};
 use crate::trace::tree::Lane;
 use alloc::vec;
@@ -119,7 +119,7 @@ fn streams(trace: &Trace) -> Vec<[Vec<i64>; 3]> {
     let is_known = keys.iter().any(Option::is_some);
     for row in table.rows().filter(|&row| is_known && table.category(row).is_device_work()) {
         let track = &mut streams[table.track_id(row).0 as usize];
-        for (field, value) in table.all_fields(row).filter(|(field, _)| field.place == Place::Args) {
+        for (field, value) in table.all_fields(row).filter(|(field, _)| field.place == FieldPlace::Args) {
             let at = keys.iter().position(|&key| key == Some(field.key));
             if let (Some(at), Some(number)) = (at, value.as_i64()) {
                 let numbers = &mut track[at];

@@ -4,7 +4,7 @@ use super::clock::{TorchClock, TorchTimes};
 use super::device_type::DeviceType;
 use super::event_ids::{self, EventIds};
 use super::frames::{MODULE_PREFIX, StackId};
-use super::function_events::{FunctionEvent, FunctionEvents, Kind, rounded_ns};
+use super::function_events::{EventKind, FunctionEvent, FunctionEvents, rounded_ns};
 use super::hierarchy;
 use crate::analysis::children::Children;
 use crate::analysis::query::group_by::GroupBy;
@@ -223,7 +223,7 @@ fn group(
             continue;
         }
         let next = groups.len() as u32;
-        let flags = usize::from(events.kind(event) == Kind::Device) * 2
+        let flags = usize::from(events.kind(event) == EventKind::Device) * 2
             + usize::from(events.is_user_annotation(table, event));
         let group = match plain.get_mut(events.name_id(event).0 as usize * 4 + flags) {
             Some(&mut group) if group != u32::MAX => group,

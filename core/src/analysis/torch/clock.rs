@@ -1,6 +1,6 @@
 //! PyTorch's times of function events, in its floating point arithmetic.
 
-use super::function_events::{FunctionEvent, FunctionEvents, Kind};
+use super::function_events::{EventKind, FunctionEvent, FunctionEvents};
 use crate::trace::table::events::Table;
 use alloc::vec::Vec;
 
@@ -61,7 +61,7 @@ impl<'a> TorchClock<'a> {
     }
 
     fn cpu(&self, event: FunctionEvent) -> f64 {
-        if self.events.kind(event) == Kind::Device {
+        if self.events.kind(event) == EventKind::Device {
             return 0.0;
         }
         self.events.torch_duration_us(self.table, event)

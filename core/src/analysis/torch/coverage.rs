@@ -6,7 +6,7 @@
 //! would hide all others. [`ProfileResult`] has the different counts of `torch._dynamo.profiler`, of traces that it recorded.
 
 use super::dynamo::{ANNOTATION, ProfileResult};
-use super::function_events::{FunctionEvent, FunctionEvents, Kind};
+use super::function_events::{EventKind, FunctionEvent, FunctionEvents};
 use super::profile_metrics::{Percent, ProfileMetrics, is_compiled_region};
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
@@ -136,7 +136,7 @@ pub(crate) fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
     let begun = Thread { last_end: i64::MIN, region: None };
     let mut threads = vec![begun; table.tracks.all().len()];
     let mut out = Coverage::default();
-    for event in events.events().filter(|&event| events.kind(event) == Kind::Cpu) {
+    for event in events.events().filter(|&event| events.kind(event) == EventKind::Cpu) {
         let row = events.row(event);
         let (start, end, name) = (table.ts(row), table.end(row), table.name_id(row));
         let thread = &mut threads[table.track_id(row).0 as usize];

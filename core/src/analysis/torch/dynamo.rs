@@ -10,7 +10,7 @@
 //! graph call, and one for itself, because its own calls are among the events. Python functions are left out: they were
 //! no events when the definition was made.
 
-use super::function_events::{FunctionEvent, FunctionEvents, Kind, is_python_call};
+use super::function_events::{EventKind, FunctionEvent, FunctionEvents, is_python_call};
 use super::profile_metrics::{Percent, ProfileMetrics, is_torch_region};
 use crate::base::names::NameId;
 use crate::base::order::sort_by_key;
@@ -61,7 +61,7 @@ impl ProfileResult {
     /// Counts the events of a trace.
     pub fn new(table: &Table, events: &FunctionEvents) -> ProfileResult {
         let is_operator = |&event: &FunctionEvent| {
-            events.kind(event) == Kind::Cpu && !is_python_call(table, events.row(event))
+            events.kind(event) == EventKind::Cpu && !is_python_call(table, events.row(event))
         };
         let mut all: Vec<FunctionEvent> = events.events().filter(is_operator).collect();
         sort_by_key(&mut all, |&event| (events.start_ns(table, event), 0));

@@ -18,7 +18,7 @@ pub use call::{Call, Evaluation, Metrics, Queued};
 pub use overlaps::Overlaps;
 pub use rank::{PEAK, SELF_WEIGHT};
 
-use super::event_tree::{EventTree, Node};
+use super::event_tree::{EventNode, EventTree};
 use super::patterns::Scene;
 use crate::analysis::intervals::Interval;
 use crate::analysis::query::Query;
@@ -173,7 +173,7 @@ pub const EVALUATION: Query = Query::new(
 
 columns! {
     /// The columns of the answer.
-    pub const COLUMNS: fn row(scene: &Scene<'_>, call: Node, metrics: &Metrics) [
+    pub const COLUMNS: fn row(scene: &Scene<'_>, call: EventNode, metrics: &Metrics) [
         Column::text("name", "Event", "The operator, annotation or Python function.") => scene.name(call),
         Column::ns("start_ns", "At", "The start of the event, after the start of the recording.") =>
             scene.start_ns(call),
@@ -212,7 +212,8 @@ mod tests {
 
     #[test]
     fn extreme_times_do_not_overflow() {
-        let call = |parent: Option<usize>| Call { time: (i64::MIN, i64::MAX), parent: parent.map(Node::new) };
+        let call =
+            |parent: Option<usize>| Call { time: (i64::MIN, i64::MAX), parent: parent.map(EventNode::new) };
         let metrics = evaluate(&[None, Some(0), Some(0)].map(call), Vec::new(), Vec::new()).metrics;
         assert_eq!((metrics[0].duration_ns, metrics[0].self_ns), (i64::MAX, -i64::MAX));
     }

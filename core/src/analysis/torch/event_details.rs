@@ -1,7 +1,7 @@
 //! The fields of PyTorch's `FunctionEvent` that only the query `events` shows: inputs, ids and kernels.
 
 use super::event_ids::device;
-use super::function_events::{FunctionEvent, FunctionEvents, Kind};
+use super::function_events::{EventKind, FunctionEvent, FunctionEvents};
 use super::node_rows::arguments;
 use crate::base::index::Index;
 use crate::base::order::sort_by_key;
@@ -12,7 +12,7 @@ use crate::trace::link;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Row;
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::{Field, Key, Place};
+use crate::trace::table::layout::{Field, FieldPlace, Key};
 use crate::trace::table::metadata::Source;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -64,7 +64,7 @@ impl<'a> Details<'a> {
 
     fn find_work(&mut self) {
         let table = &self.trace.table;
-        for event in self.events.events().filter(|&event| self.events.kind(event) == Kind::Device) {
+        for event in self.events.events().filter(|&event| self.events.kind(event) == EventKind::Device) {
             let row = self.events.row(event);
             let owner = if self.is_trace() {
                 let op = self.trace.links.op(row).filter(|_| table.category(row).is_device_work());
@@ -98,13 +98,19 @@ impl<'a> Details<'a> {
 
     /// A value that only profiling results have.
     pub(super) fn result(&self, event: FunctionEvent, key: &str) -> Option<Json> {
-        let is_result = self.events.source == Source::KinetoEvents && self.events.kind(event) != Kind::Memory;
-        json(self.trace.table.field_named(self.events.row(event), Place::Top, key).filter(|_| is_result)?)
+        let is_result =
+            self.events.source == Source::KinetoEvents && self.events.kind(event) != EventKind::Memory;
+        json(
+            self.trace
+                .table
+                .field_named(self.events.row(event), FieldPlace::Top, key)
+                .filter(|_| is_result)?,
+        )
     }
 
     /// An id: from a member of profiling results, else the external id of traces.
     pub(super) fn id(&self, event: FunctionEvent, member: &str) -> i64 {
-        if self.events.kind(event) == Kind::Memory {
+        if self.events.kind(event) == EventKind::Memory {
             return 0;
         }
         let external_id = || self.trace.table.int(self.events.row(event), Key::ExternalId);
@@ -115,7 +121,7 @@ impl<'a> Details<'a> {
 
     /// The correlation id of the operator that caused device work.
     pub(super) fn linked(&self, event: FunctionEvent) -> i64 {
-        let is_device = self.events.kind(event) == Kind::Device;
+        let is_device = self.events.kind(event) == EventKind::Device;
         if self.is_trace() && !is_device {
             return 0;
         }
@@ -153,7 +159,7 @@ impl<'a> Details<'a> {
     /// The values of the inputs that are no tensors, and null for tensors.
     pub(super) fn inputs(&self, event: FunctionEvent) -> Json {
         let (table, row) = (&self.trace.table, self.events.row(event));
-        if self.events.kind(event) == Kind::Memory || self.events.source == Source::LegacyRecords {
+        if self.events.kind(event) == EventKind::Memory || self.events.source == Source::LegacyRecords {
             return Json::Null;
         }
         let value = table.field(row, Key::ConcreteInputs).and_then(json);
@@ -167,7 +173,7 @@ impl<'a> Details<'a> {
 
     /// Kineto's type of the activity: the category of a trace.
     pub(super) fn activity_type(&self, event: FunctionEvent) -> Option<String> {
-        if self.events.kind(event) == Kind::Memory {
+        if self.events.kind(event) == EventKind::Memory {
             return None;
         }
         if self.is_trace() {
@@ -178,7 +184,7 @@ impl<'a> Details<'a> {
 
     /// A list about the inputs, which profiling results have as a member; null for memory events, which have none.
     pub(super) fn list(&self, event: FunctionEvent, key: Key, member: &str) -> Json {
-        if self.events.kind(event) == Kind::Memory || self.events.source == Source::LegacyRecords {
+        if self.events.kind(event) == EventKind::Memory || self.events.source == Source::LegacyRecords {
             return Json::Null;
         }
         let of_trace = || self.trace.table.field(self.events.row(event), key).filter(|_| self.is_trace());
@@ -191,14 +197,14 @@ impl<'a> Details<'a> {
     pub(super) fn metadata(&self, event: FunctionEvent) -> Json {
         let (table, row) = (&self.trace.table, self.events.row(event));
         let category = table.category(row);
-        if self.events.kind(event) == Kind::Memory || !self.is_trace() {
+        if self.events.kind(event) == EventKind::Memory || !self.is_trace() {
             return self.result(event, "typed_metadata").filter(|value| !is_empty(value)).unwrap_or_default();
         }
         if !(category.is_launch_call() || category.is_on_device()) {
             return Json::Null;
         }
         let external_id = table.layout(row).find(Key::ExternalId).map(|field| field.key);
-        let args = table.all_fields(row).filter(|(field, _)| field.place == Place::Args);
+        let args = table.all_fields(row).filter(|(field, _)| field.place == FieldPlace::Args);
         let args = args.filter(|(field, _)| Some(field.key) != external_id);
         let member =
             |(field, value): (&Field, Value<'_>)| Some((table.names.get(field.key).to_owned(), json(value)?));
@@ -207,7 +213,7 @@ impl<'a> Details<'a> {
 
     pub(super) fn flow(&self, event: FunctionEvent) -> Json {
         let (table, row) = (&self.trace.table, self.events.row(event));
-        if self.events.kind(event) == Kind::Memory || self.events.source == Source::LegacyRecords {
+        if self.events.kind(event) == EventKind::Memory || self.events.source == Source::LegacyRecords {
             return Json::Array(vec![Json::Null; 3]);
         }
         if !self.is_trace() {
@@ -228,7 +234,7 @@ impl<'a> Details<'a> {
     /// The ids of a Python call, of its parent and of its module; -1 for none.
     pub(super) fn python_ids(&self, event: FunctionEvent) -> Json {
         let row = self.events.row(event);
-        let of_trace = |key: &str| self.trace.table.field_named(row, Place::Args, key)?.as_i64();
+        let of_trace = |key: &str| self.trace.table.field_named(row, FieldPlace::Args, key)?.as_i64();
         let ids = [
             ("python_id", "Python id"),
             ("python_parent_id", "Python parent id"),

@@ -1,10 +1,10 @@
 //! The ids and numbers of function events, which groups of events do not have.
 
-use super::function_events::{FunctionEvent, FunctionEvents, Kind};
+use super::function_events::{EventKind, FunctionEvent, FunctionEvents};
 use crate::base::handle::collect;
 use crate::base::order::sort_by_key;
 use crate::trace::table::events::Table;
-use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::layout::{FieldPlace, Key};
 use crate::trace::table::merged::own_number;
 use crate::trace::table::metadata::Source;
 use crate::trace::table::tracks::plain;
@@ -30,7 +30,7 @@ pub struct EventIds {
 pub(super) fn assign(table: &Table, events: &FunctionEvents) -> Vec<EventIds> {
     let numbers = numbers(table, events);
     collect(events.len(), |event| {
-        let is_memory = events.kind(event) == Kind::Memory;
+        let is_memory = events.kind(event) == EventKind::Memory;
         let int = |key: Key, none: i64| match events.source {
             Source::LegacyRecords if is_memory => none,
             _ => table.int(events.row(event), key).unwrap_or(none),
@@ -51,9 +51,9 @@ pub(super) fn device(table: &Table, events: &FunctionEvents, event: FunctionEven
     let row = events.row(event);
     let track = table.track(row);
     let number = |id| own_number(table, plain(&table.names, id).parse().unwrap_or(-1));
-    let is_memory = events.kind(event) == Kind::Memory;
+    let is_memory = events.kind(event) == EventKind::Memory;
     let member = |key: &str| {
-        let value = table.field_named(row, Place::Top, key).filter(|_| !is_memory);
+        let value = table.field_named(row, FieldPlace::Top, key).filter(|_| !is_memory);
         value.and_then(|value| value.as_i64()).unwrap_or(0)
     };
     match events.source {
@@ -74,7 +74,7 @@ fn numbers(table: &Table, events: &FunctionEvents) -> Vec<i64> {
         let caused = category.is_launch_call() || category.is_on_device();
         let correlation = table.int(row, Key::Correlation).filter(|_| caused);
         match events.kind(event) {
-            Kind::Memory => 0,
+            EventKind::Memory => 0,
             _ => correlation.or_else(|| table.int(row, Key::ExternalId)).unwrap_or(0),
         }
     };
@@ -83,7 +83,7 @@ fn numbers(table: &Table, events: &FunctionEvents) -> Vec<i64> {
         let last = ids.iter().max().copied().unwrap_or(0);
         let is_failure = |event| table.name(events.row(event)) == "[OutOfMemory]";
         let mut memory: Vec<FunctionEvent> =
-            events.events().filter(|&event| events.kind(event) == Kind::Memory).collect();
+            events.events().filter(|&event| events.kind(event) == EventKind::Memory).collect();
         sort_by_key(&mut memory, |&event| (i64::from(is_failure(event)), i64::from(events.row(event))));
         for (number, event) in (1..).zip(memory) {
             ids[event.index()] = last.saturating_add(number);

@@ -3,7 +3,7 @@
 use super::device_type::DeviceType;
 use super::event_details::{Details, KERNEL};
 use super::event_ids::{self, EventIds};
-use super::function_events::{FunctionEvent, FunctionEvents, Kind};
+use super::function_events::{EventKind, FunctionEvent, FunctionEvents};
 use super::node_rows::ARGUMENT;
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
@@ -32,7 +32,7 @@ columns! {
     pub const COLUMNS:
         fn row(details: &Details<'_>, ids: EventIds, children: &[FunctionEvent], event: FunctionEvent) {
         let (table, events) = (&details.trace.table, details.events);
-        let is_memory = events.kind(event) == Kind::Memory;
+        let is_memory = events.kind(event) == EventKind::Memory;
         let is_plain_memory = is_memory && table.metadata.source == Source::LegacyRecords;
         let thread = tracks::plain(&table.names, table.track(events.row(event)).tid);
         let (all, own) = (events.memory(event), events.self_memory(event));

@@ -34,7 +34,7 @@ use core::cmp::Reverse;
 
 handle! {
     /// The index of a node in an [`EventTree`].
-    pub struct Node;
+    pub struct EventNode;
 }
 
 /// The tree; nodes are ordered by start.
@@ -42,13 +42,13 @@ handle! {
 #[non_exhaustive]
 pub struct EventTree {
     rows: Vec<Row>,
-    parents: Vec<Option<Node>>,
+    parents: Vec<Option<EventNode>>,
     overloads: Overloads,
     /// Whether the annotations of streams are 1 ns longer at each end than PyTorch's events.
     has_wide_annotations: bool,
     open_ranges: OpenRanges,
     /// The children of each node.
-    pub children: Children<Node>,
+    pub children: Children<EventNode>,
 }
 
 /// Whether the tree of what a program did contains an event: operators, annotations, Python calls and allocations.
@@ -97,14 +97,14 @@ impl EventTree {
     pub(crate) fn from_program(trace: &Trace) -> EventTree {
         let table = &trace.table;
         let rows = sorted(table, |&row| is_of_program(table, row));
-        let parents = replay(trace, &rows, |row| table.track_id(row), |_| Place::Nested);
+        let parents = replay(trace, &rows, |row| table.track_id(row), |_| NodePlace::Nested);
         EventTree::from_parents(trace, rows, parents)
     }
 
-    fn from_parents(trace: &Trace, rows: Vec<Row>, parents: Vec<Option<Node>>) -> EventTree {
+    fn from_parents(trace: &Trace, rows: Vec<Row>, parents: Vec<Option<EventNode>>) -> EventTree {
         let (children, overloads) = (Children::new(&parents), Overloads::new(&trace.table));
         let has_wide_annotations = trace.has_wide_annotations;
-        let open_ranges = OpenRanges::find(&trace.table, &rows, |at| parents[at].map(Node::index));
+        let open_ranges = OpenRanges::find(&trace.table, &rows, |at| parents[at].map(EventNode::index));
         EventTree { rows, parents, overloads, has_wide_annotations, open_ranges, children }
     }
 
@@ -119,17 +119,17 @@ impl EventTree {
     }
 
     /// Returns every node.
-    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = Node> + ExactSizeIterator + Clone + use<> {
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = EventNode> + ExactSizeIterator + Clone + use<> {
         run(0..self.rows.len())
     }
 
     /// Returns the row of a node.
-    pub fn row(&self, node: Node) -> Row {
+    pub fn row(&self, node: EventNode) -> Row {
         self.rows[node.index()]
     }
 
     /// Returns the start and the end of a node, in ns after the table's base.
-    pub fn time(&self, table: &Table, node: Node) -> Interval {
+    pub fn time(&self, table: &Table, node: EventNode) -> Interval {
         let row = self.row(node);
         let margin = margin_ns(self.has_wide_annotations, table, row);
         let end = self.open_ranges.end(table, row);
@@ -142,7 +142,7 @@ impl EventTree {
     }
 
     /// Returns the name of a node, without the overload name.
-    pub fn name<'t>(&self, table: &'t Table, node: Node) -> &'t str {
+    pub fn name<'t>(&self, table: &'t Table, node: EventNode) -> &'t str {
         self.overloads.name(table, self.row(node))
     }
 
@@ -152,12 +152,12 @@ impl EventTree {
     }
 
     /// Returns the parent of a node.
-    pub fn parent(&self, node: Node) -> Option<Node> {
+    pub fn parent(&self, node: EventNode) -> Option<EventNode> {
         self.parents[node.index()]
     }
 
     /// Returns a node and its ancestors, innermost first.
-    pub fn and_above(&self, node: Node) -> impl Iterator<Item = Node> {
+    pub fn and_above(&self, node: EventNode) -> impl Iterator<Item = EventNode> {
         core::iter::successors(Some(node), move |&node| self.parent(node))
     }
 }
@@ -174,8 +174,8 @@ fn replay(
     trace: &Trace,
     rows: &[Row],
     track: impl Fn(Row) -> TrackId,
-    mut place: impl FnMut(Node) -> Place,
-) -> Vec<Option<Node>> {
+    mut place: impl FnMut(EventNode) -> NodePlace,
+) -> Vec<Option<EventNode>> {
     let table = &trace.table;
     let forward = forward_threads(trace);
     // What follows in a merged trace is of another recording.
@@ -188,8 +188,8 @@ fn replay(
         ends: BinaryHeap::new(),
     };
     for (at, &row) in rows.iter().enumerate() {
-        let node = Node::new(at);
-        if let Place::Below(cause) = place(node) {
+        let node = EventNode::new(at);
+        if let NodePlace::Below(cause) = place(node) {
             replay.parents.push(cause);
             continue;
         }
@@ -204,20 +204,20 @@ fn replay(
 fn without_device_roots(
     table: &Table,
     rows: &[Row],
-    parents: &[Option<Node>],
-) -> (Vec<Row>, Vec<Option<Node>>) {
-    let mut kept: Vec<Node> = Vec::new();
+    parents: &[Option<EventNode>],
+) -> (Vec<Row>, Vec<Option<EventNode>>) {
+    let mut kept: Vec<EventNode> = Vec::new();
     // The new position of each node that is kept. A parent precedes its children.
-    let mut moved: Vec<Option<Node>> = Vec::with_capacity(rows.len());
+    let mut moved: Vec<Option<EventNode>> = Vec::with_capacity(rows.len());
     for (at, &parent) in parents.iter().enumerate() {
         let stays = match parent {
             Some(parent) => moved[parent.index()].is_some(),
             None => !is_of_device(table, rows[at]),
         };
-        moved.push(stays.then(|| Node::new(kept.len())));
-        kept.extend(stays.then(|| Node::new(at)));
+        moved.push(stays.then(|| EventNode::new(kept.len())));
+        kept.extend(stays.then(|| EventNode::new(at)));
     }
-    let new_parent = |node: &Node| parents[node.index()].and_then(|parent| moved[parent.index()]);
+    let new_parent = |node: &EventNode| parents[node.index()].and_then(|parent| moved[parent.index()]);
     let parents = kept.iter().map(new_parent).collect();
     (kept.iter().map(|node| rows[node.index()]).collect(), parents)
 }
@@ -232,11 +232,11 @@ fn is_of_device(table: &Table, row: Row) -> bool {
 }
 
 /// Where a node is in the tree.
-enum Place {
+enum NodePlace {
     /// Below the innermost open node of its thread.
     Nested,
     /// Below the call of device work, which may be unknown, or below the operator of a call.
-    Below(Option<Node>),
+    Below(Option<EventNode>),
 }
 
 /// The nodes that have an id, as far as the replay has come: other nodes belong to them whenever they begin. Of several
@@ -260,7 +260,7 @@ impl Causes<'_> {
     }
 
     /// Adds a node, which begins after those that were added before.
-    fn add(&mut self, node: Node, rows: &[Row]) {
+    fn add(&mut self, node: EventNode, rows: &[Row]) {
         let (table, row) = (&self.trace.table, rows[node.index()]);
         let process = |row: Row| i64::from(table.track(row).pid.0);
         let (ids, key) = match table.category(row) {
@@ -283,23 +283,23 @@ impl Causes<'_> {
         }
     }
 
-    fn place(&self, row: Row) -> Place {
+    fn place(&self, row: Row) -> NodePlace {
         let table = &self.trace.table;
         let category = table.category(row);
-        let node = |at: u32| Node::new(at as usize);
+        let node = |at: u32| EventNode::new(at as usize);
         let correlation = id(table, row, Key::Correlation);
         if is_of_call(category) {
             let by_id = || self.calls.get((correlation?, 0)).map(node);
             let is_shared = correlation.is_some_and(|id| self.shared.get((id, 0)).is_some());
             let linked = || self.call_of.get((i64::from(self.trace.links.launch(row)?), 0)).map(node);
-            return Place::Below(if is_shared { linked().or_else(by_id) } else { by_id() });
+            return NodePlace::Below(if is_shared { linked().or_else(by_id) } else { by_id() });
         }
         // In some traces the external id of a call without an operator is its own correlation id.
         let external = id(table, row, Key::ExternalId).filter(|&id| Some(id) != correlation);
         let process = i64::from(table.track(row).pid.0);
         let operator = external.filter(|_| category.is_launch_call());
         let operator = operator.and_then(|id| self.operators.get((id, process)));
-        operator.map_or(Place::Nested, |operator| Place::Below(Some(node(operator))))
+        operator.map_or(NodePlace::Nested, |operator| NodePlace::Below(Some(node(operator))))
     }
 }
 
@@ -309,10 +309,10 @@ fn id(table: &Table, row: Row, key: Key) -> Option<i64> {
 }
 
 struct Replay {
-    parents: Vec<Option<Node>>,
+    parents: Vec<Option<EventNode>>,
     tracks: Vec<u32>,
     /// The innermost open node of each track.
-    open: Vec<Option<Node>>,
+    open: Vec<Option<EventNode>>,
     closed: Vec<bool>,
     /// The end and index of each open node. The heap has the type of the one in [`tree`](crate::trace::tree), to be compiled
     /// once.
@@ -320,12 +320,12 @@ struct Replay {
 }
 
 impl Replay {
-    fn start(&mut self, node: Node, (start, end): (i64, i64), forward: Option<u32>) {
+    fn start(&mut self, node: EventNode, (start, end): (i64, i64), forward: Option<u32>) {
         while let Some(&Reverse((earliest, ended))) = self.ends.peek()
             && earliest < start
         {
             self.ends.pop();
-            self.close(Node::new(ended as usize));
+            self.close(EventNode::new(ended as usize));
         }
         let track = self.tracks[node.index()] as usize;
         let of_forward = || self.open[forward? as usize];
@@ -340,7 +340,7 @@ impl Replay {
     }
 
     /// Closes a node and all nodes that are open below it on its track.
-    fn close(&mut self, node: Node) {
+    fn close(&mut self, node: EventNode) {
         if self.closed[node.index()] {
             return;
         }

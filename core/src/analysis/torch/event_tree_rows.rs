@@ -1,6 +1,6 @@
 //! PyTorch's event tree as rows.
 
-use super::event_tree::{EventTree, Node};
+use super::event_tree::{EventNode, EventTree};
 use crate::analysis::query::Query;
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
@@ -46,7 +46,7 @@ pub const EVENT_TREE: Query = Query::new(
 
 columns! {
     /// The columns of the answer.
-    pub const COLUMNS: fn row(trace: &Trace, tree: &EventTree, node: Node) {
+    pub const COLUMNS: fn row(trace: &Trace, tree: &EventTree, node: EventNode) {
         let table = &trace.table;
         let (start, end) = tree.time(table, node);
         let children = tree.children.get(node).iter();
@@ -62,7 +62,7 @@ columns! {
         Column::text("thread", "Thread", "The thread.") =>
             plain(&table.names, table.track(tree.row(node)).tid),
         Column::int("parent", "Parent", "The position of the parent.").nullable() =>
-            tree.parent(node).map(Node::index),
+            tree.parent(node).map(EventNode::index),
         Column::json("children", "", Shape::Numbers, "The positions of the children.") =>
             children.map(|child| child.index()).collect::<Value>(),
     ]
@@ -74,7 +74,7 @@ pub fn event_tree_rows(trace: &Trace) -> Rows {
     Rows::from_cells(COLUMNS, tree.nodes().map(|node| row(trace, &tree, node)))
 }
 
-fn tag(trace: &Trace, tree: &EventTree, node: Node) -> Tag {
+fn tag(trace: &Trace, tree: &EventTree, node: EventNode) -> Tag {
     let row = tree.row(node);
     match (trace.table.category(row), trace.table.name(row)) {
         (Category::CpuInstant, "[OutOfMemory]") => Tag::OutOfMemory,

@@ -42,7 +42,7 @@ handle! {
 /// The source of a function event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum EventKind {
     /// Work of a CPU thread: an operator, an annotation or a runtime call.
     Cpu,
     /// Work of a device.
@@ -101,7 +101,7 @@ pub struct FunctionEvents {
     rows: Vec<Row>,
     /// The ids of names.
     keys: Vec<NameId>,
-    kinds: Vec<Kind>,
+    kinds: Vec<EventKind>,
     parents: Vec<Option<FunctionEvent>>,
     self_ns: Vec<i64>,
     device: Vec<i64>,
@@ -156,7 +156,7 @@ impl FunctionEvents {
 
     /// Returns the source of the event.
     #[inline]
-    pub fn kind(&self, event: FunctionEvent) -> Kind {
+    pub fn kind(&self, event: FunctionEvent) -> EventKind {
         self.kinds[event.index()]
     }
 
@@ -191,7 +191,7 @@ impl FunctionEvents {
     /// Returns the start in ns after `trace_start_ns`; 0 for memory events of legacy records, which have no time in
     /// PyTorch.
     pub fn start_ns(&self, table: &Table, event: FunctionEvent) -> i64 {
-        if self.kind(event) == Kind::Memory && self.source == Source::LegacyRecords {
+        if self.kind(event) == EventKind::Memory && self.source == Source::LegacyRecords {
             return 0;
         }
         let margin = self.margin_ns(table, event);
@@ -201,7 +201,7 @@ impl FunctionEvents {
     /// Returns the duration in ns.
     pub fn duration_ns(&self, table: &Table, event: FunctionEvent) -> i64 {
         match self.kind(event) {
-            Kind::Memory => 0,
+            EventKind::Memory => 0,
             _ => self.range_ns(table, self.row(event)) - 2 * self.margin_ns(table, event),
         }
     }
@@ -213,7 +213,7 @@ impl FunctionEvents {
 
     /// How much longer the event is in the trace, at each end, in ns.
     fn margin_ns(&self, table: &Table, event: FunctionEvent) -> i64 {
-        let is_wide = self.has_wide_annotations && self.kind(event) == Kind::Device;
+        let is_wide = self.has_wide_annotations && self.kind(event) == EventKind::Device;
         margin_ns(is_wide, table, self.row(event))
     }
 
@@ -234,7 +234,7 @@ impl FunctionEvents {
     fn lane(&self, table: &Table, event: FunctionEvent) -> i64 {
         let track = self.track(table, event);
         match (self.source, self.kind(event)) {
-            (Source::LegacyRecords, Kind::Memory) => -1,
+            (Source::LegacyRecords, EventKind::Memory) => -1,
             (Source::LegacyRecords, _) => i64::from(table.tracks.get(track).tid.0),
             _ => i64::from(track.0),
         }
@@ -242,7 +242,7 @@ impl FunctionEvents {
 
     /// Returns the CPU time including children, in ns; 0 for device work.
     pub fn cpu_time_total_ns(&self, table: &Table, event: FunctionEvent) -> i64 {
-        if self.kind(event) == Kind::Device { 0 } else { self.duration_ns(table, event) }
+        if self.kind(event) == EventKind::Device { 0 } else { self.duration_ns(table, event) }
     }
 
     /// Returns the device time of each event including descendants, in ns. A measured time already includes that of all
@@ -290,11 +290,11 @@ impl FunctionEvents {
             let below: f64 = children.get(event).iter().fold(0.0, |sum, child| sum + times[child.index()].0);
             let own = self.kernel_us[event.index()];
             let total = match self.kind(event) {
-                Kind::Device => self.torch_duration_us(table, event),
+                EventKind::Device => self.torch_duration_us(table, event),
                 _ if self.is_legacy(event) => own,
                 _ => own + below,
             };
-            let without = if self.kind(event) == Kind::Device { total } else { total - below };
+            let without = if self.kind(event) == EventKind::Device { total } else { total - below };
             times[event.index()] = (total, without);
         }
         times
@@ -402,20 +402,20 @@ impl FunctionEvents {
 
     /// Returns PyTorch's `use_device` of an event.
     pub(super) fn device_of(&self, event: FunctionEvent) -> Option<&'static str> {
-        let is_legacy_memory = self.kind(event) == Kind::Memory && self.source == Source::LegacyRecords;
+        let is_legacy_memory = self.kind(event) == EventKind::Memory && self.source == Source::LegacyRecords;
         let has_device = !is_legacy_memory && !self.has_flag(event, flag::NO_DEVICE);
         self.use_device.filter(|_| has_device)
     }
 
     /// Returns PyTorch's `node_id`, the process of an RPC; `None` where PyTorch has -1.
     pub fn node_id(&self, table: &Table, event: FunctionEvent) -> Option<i64> {
-        let is_range = self.kind(event) != Kind::Memory;
+        let is_range = self.kind(event) != EventKind::Memory;
         table.int(self.row(event), Key::NodeId).filter(|&node| is_range && node != -1)
     }
 
     /// Returns the type of the device that the event ran on.
     pub fn device_type(&self, table: &Table, event: FunctionEvent) -> DeviceType {
-        if self.kind(event) != Kind::Device {
+        if self.kind(event) != EventKind::Device {
             return DeviceType::Cpu;
         }
         let named = table.field(self.row(event), Key::DeviceType).and_then(|v| v.as_str());
@@ -431,7 +431,7 @@ impl FunctionEvents {
     /// Returns whether the event is a user annotation. Traces of the legacy profiler do not contain this.
     pub fn is_user_annotation(&self, table: &Table, event: FunctionEvent) -> bool {
         matches!(table.category(self.row(event)), Category::UserAnnotation | Category::GpuUserAnnotation)
-            && self.kind(event) != Kind::Memory
+            && self.kind(event) != EventKind::Memory
             && self.source != Source::LegacyRecords
     }
 
@@ -444,10 +444,10 @@ impl FunctionEvents {
 
     /// Returns PyTorch's number of the record scope.
     pub fn scope(&self, table: &Table, event: FunctionEvent) -> u8 {
-        if self.source != Source::Chrome && self.kind(event) != Kind::Memory {
+        if self.source != Source::Chrome && self.kind(event) != EventKind::Memory {
             return table.int(self.row(event), Key::Scope).and_then(|n| u8::try_from(n).ok()).unwrap_or(0);
         }
-        if self.kind(event) == Kind::Cpu && table.category(self.row(event)) == Category::UserAnnotation {
+        if self.kind(event) == EventKind::Cpu && table.category(self.row(event)) == Category::UserAnnotation {
             scope::USER
         } else if self.is_backward(table, event) {
             scope::BACKWARD_FUNCTION

@@ -4,7 +4,7 @@ use crate::analysis::query::Query;
 use crate::analysis::query::options::ListOptions;
 use crate::base::rows::{Column, Rows, Shape, columns, record};
 use crate::trace::Trace;
-use crate::trace::execution::{Node, Side, nodes_of};
+use crate::trace::execution::{ExecutionNode, Side, nodes_of};
 use alloc::vec::Vec;
 use serde_json::Value as Json;
 
@@ -34,7 +34,7 @@ pub(crate) const NODES: Query = Query::new(
 
 columns! {
     /// The columns of the answer.
-    pub(crate) const COLUMNS: fn row(node: &Node<'_>) {
+    pub(crate) const COLUMNS: fn row(node: &ExecutionNode<'_>) {
         let [_, _, types, _] = node.lists(Side::Inputs);
         let types = types.iter().filter_map(Json::as_str).collect::<Vec<_>>();
     } [
@@ -66,7 +66,7 @@ pub(crate) fn node_rows(trace: &Trace) -> Rows {
 }
 
 /// Returns the arguments or results of a node, each with its type, shape, strides and value.
-pub(crate) fn arguments(node: &Node<'_>, side: Side) -> Json {
+pub(crate) fn arguments(node: &ExecutionNode<'_>, side: Side) -> Json {
     let [values, shapes, types, strides] = node.lists(side);
     let count = values.len().max(types.len());
     let one = |at: usize| {

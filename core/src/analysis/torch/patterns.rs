@@ -11,7 +11,7 @@ pub use pattern::Pattern;
 pub use scene::{Needs, Scene};
 
 use self::rules::NamePattern;
-use super::event_tree::Node;
+use super::event_tree::EventNode;
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::{Answer, Compile, Query, Request};
 use crate::base::error::Error;
@@ -31,7 +31,7 @@ pub struct Match {
     /// The index of the pattern in the list that was searched for.
     pub pattern: usize,
     /// The node of [`Scene::tree`].
-    pub node: Node,
+    pub node: EventNode,
     /// The duration on the CPU, in ns.
     pub cpu_ns: i64,
     /// The sum of the device work that it launched, in ns.

@@ -10,7 +10,7 @@ use crate::trace::table::bounds::{DURATION, START};
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::{Field, Place, is_begin};
+use crate::trace::table::layout::{Field, FieldPlace, is_begin};
 use crate::trace::table::metadata::Source;
 use crate::trace::table::tracks::Track;
 use alloc::boxed::Box;
@@ -23,7 +23,7 @@ use core::fmt::{Result, Write};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyOf {
     /// An event, or its arguments.
-    Event(Place),
+    Event(FieldPlace),
     /// The top-level object.
     Metadata,
 }
@@ -44,7 +44,7 @@ pub trait Rewrite {
         None
     }
     /// The JSON to write instead of a field's value.
-    fn field(&mut self, _: &Table, _: Row, _: Place, _: &str, _: Value<'_>) -> Option<String> {
+    fn field(&mut self, _: &Table, _: Row, _: FieldPlace, _: &str, _: Value<'_>) -> Option<String> {
         None
     }
     /// The JSON to write instead of a `pid` or `tid`.
@@ -84,7 +84,7 @@ impl Rewrite for Box<dyn Rewrite> {
         &mut self,
         table: &Table,
         row: Row,
-        place: Place,
+        place: FieldPlace,
         key: &str,
         value: Value<'_>,
     ) -> Option<String> {
@@ -233,15 +233,15 @@ impl<W: Write, R: Rewrite> ChromeWriter<W, R> {
         }
         for (field, value) in top_fields(table, row) {
             let key = table.names.get(field.key);
-            let changed = self.rewrite.field(table, row, Place::Top, key, value);
-            let key = quoted_key(&mut self.rewrite, KeyOf::Event(Place::Top), key);
+            let changed = self.rewrite.field(table, row, FieldPlace::Top, key, value);
+            let key = quoted_key(&mut self.rewrite, KeyOf::Event(FieldPlace::Top), key);
             members.quoted(&key, &changed.unwrap_or_else(|| value.to_json()))?;
         }
         let mut args = String::new();
-        for (field, value) in table.all_fields(row).filter(|f| f.0.place == Place::Args) {
+        for (field, value) in table.all_fields(row).filter(|f| f.0.place == FieldPlace::Args) {
             let key = table.names.get(field.key);
-            let changed = self.rewrite.field(table, row, Place::Args, key, value);
-            let key = quoted_key(&mut self.rewrite, KeyOf::Event(Place::Args), key);
+            let changed = self.rewrite.field(table, row, FieldPlace::Args, key, value);
+            let key = quoted_key(&mut self.rewrite, KeyOf::Event(FieldPlace::Args), key);
             let separator = if args.is_empty() { "{" } else { "," };
             write!(args, "{separator}{key}:{}", changed.unwrap_or_else(|| value.to_json()))?;
         }
@@ -320,7 +320,7 @@ fn quoted_key(rewrite: &mut impl Rewrite, of: KeyOf, key: &str) -> String {
 pub(crate) fn top_fields(table: &Table, row: Row) -> impl Iterator<Item = (&Field, Value<'_>)> {
     table.all_fields(row).filter(move |(field, _)| {
         let is_replaced = |key| matches!(key, START | DURATION) && !is_far(table, row, key);
-        field.place == Place::Top && !is_replaced(table.names.get(field.key))
+        field.place == FieldPlace::Top && !is_replaced(table.names.get(field.key))
     })
 }
 
@@ -330,7 +330,7 @@ pub(crate) fn is_far(table: &Table, row: Row, key: &str) -> bool {
         START => table.ts(row) == time::NONE,
         _ => table.dur(row) == time::LONGEST,
     };
-    is_out_of_range && table.field_named(row, Place::Top, key).is_some()
+    is_out_of_range && table.field_named(row, FieldPlace::Top, key).is_some()
 }
 
 /// Formats fields as a JSON object; empty without fields.

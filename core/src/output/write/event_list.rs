@@ -4,7 +4,7 @@
 //! PyTorch escapes names since 2.14, and writes them in ASCII. Earlier versions do not escape them, which is not JSON
 //! for every name; this always is.
 
-use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
+use crate::analysis::torch::function_events::{EventKind, FunctionEvent, FunctionEvents};
 use crate::base::demangle::demangled;
 use crate::base::rows::quote;
 use crate::trace::table::events::Table;
@@ -38,7 +38,7 @@ impl EventListWriter {
         while self.next < self.events.len() && out.len() < limit {
             // Events that torch derives from allocations have no `trace_name`, and torch does not export them.
             let event = FunctionEvent::new(self.next);
-            if self.events.kind(event) != Kind::Memory {
+            if self.events.kind(event) != EventKind::Memory {
                 self.event(table, event, out);
             }
             self.next += 1;
@@ -101,7 +101,7 @@ fn thread(table: &Table, events: &FunctionEvents, event: FunctionEvent) -> Strin
     let row = events.row(event);
     let tid = table.names.get(table.track(row).tid);
     let is_result = table.metadata.source == Source::KinetoEvents;
-    if is_result && events.kind(event) == Kind::Device {
+    if is_result && events.kind(event) == EventKind::Device {
         return table.int(row, Key::StartThreadId).unwrap_or(0).to_string();
     }
     if tid.is_empty() { "0".to_owned() } else { tid.to_owned() }

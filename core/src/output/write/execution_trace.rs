@@ -18,7 +18,7 @@ use self::values::Values;
 use crate::base::index::Index;
 use crate::base::rows::quote;
 use crate::trace::Trace;
-use crate::trace::execution::{MODULES, Node, Side};
+use crate::trace::execution::{ExecutionNode, MODULES, Side};
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Row;
 use crate::trace::table::layout::Key;
@@ -255,7 +255,7 @@ impl Default for Attributes {
 
 impl Attributes {
     /// The attributes with the numbers of a node.
-    fn joined(self, node: &Node<'_>) -> Attributes {
+    fn joined(self, node: &ExecutionNode<'_>) -> Attributes {
         Attributes {
             seq_id: node.int("seq_id").unwrap_or(self.seq_id),
             scope: node.int("scope").unwrap_or(self.scope),

@@ -15,7 +15,7 @@ use crate::trace::pair::whole;
 use crate::trace::samples::edit::{self, Move};
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::layout::{FieldPlace, Key};
 use crate::trace::table::merged::{NUMBERS, OTHERS, RANKS, RECORDING, RENUMBERED};
 use crate::trace::table::metadata::Source;
 use crate::trace::table::tracks::Track;
@@ -312,35 +312,37 @@ impl Rewrite for OfRank<'_> {
         &mut self,
         table: &Table,
         row: Row,
-        place: Place,
+        place: FieldPlace,
         key: &str,
         value: Value<'_>,
     ) -> Option<String> {
         let is_metadata = table.ph(row) == b'M';
         match (place, key, value) {
-            (Place::Top, "id" | "id2" | "bind_id", _) => self.own_id(value, i64::MIN),
-            (Place::Top, key, Value::Text(id)) if edit::FRAME_KEYS.contains(&key) => {
+            (FieldPlace::Top, "id" | "id2" | "bind_id", _) => self.own_id(value, i64::MIN),
+            (FieldPlace::Top, key, Value::Text(id)) if edit::FRAME_KEYS.contains(&key) => {
                 Some(quote(&self.frame(id)))
             }
-            (Place::Top, key, Value::Int(id)) if edit::FRAME_KEYS.contains(&key) => {
+            (FieldPlace::Top, key, Value::Int(id)) if edit::FRAME_KEYS.contains(&key) => {
                 Some(quote(&self.frame(&id.to_string())))
             }
-            (Place::Args, "data", Value::Json(data)) => edit::moved_profile(table, row, data, self),
-            (Place::Args, "Python parent id", _) => self.own_id(value, 1),
-            (Place::Args, "name", Value::Text(name)) if is_metadata && table.name(row) == "process_name" => {
+            (FieldPlace::Args, "data", Value::Json(data)) => edit::moved_profile(table, row, data, self),
+            (FieldPlace::Args, "Python parent id", _) => self.own_id(value, 1),
+            (FieldPlace::Args, "name", Value::Text(name))
+                if is_metadata && table.name(row) == "process_name" =>
+            {
                 Some(self.text(name))
             }
-            (Place::Args, "labels", Value::Text(name))
+            (FieldPlace::Args, "labels", Value::Text(name))
                 if is_metadata && table.name(row) == "process_labels" =>
             {
                 Some(self.text(name))
             }
-            (Place::Args, "sort_index", Value::Int(at))
+            (FieldPlace::Args, "sort_index", Value::Int(at))
                 if is_metadata && table.name(row) == "process_sort_index" =>
             {
                 Some(self.alignment.rank.saturating_mul(NUMBERS).saturating_add(at).to_string())
             }
-            (Place::Args, _, _) if Key::from_name(key).is_some_and(|key| IDENTIFIERS.contains(&key)) => {
+            (FieldPlace::Args, _, _) if Key::from_name(key).is_some_and(|key| IDENTIFIERS.contains(&key)) => {
                 self.own_id(value, 1)
             }
             _ => None,

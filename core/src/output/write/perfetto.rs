@@ -20,7 +20,7 @@ use crate::trace::read::perfetto::extension::{self, header, packet as extended};
 use crate::trace::table::bounds::DURATION;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::{Field, Place, is_begin};
+use crate::trace::table::layout::{Field, FieldPlace, is_begin};
 use crate::trace::tree::Position;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 use arrows::Arrows;
 use asynchronous::{Asynchronous, Span};
 use message::{bytes, fixed, message, number, signed};
-use strings::{Kind, Strings};
+use strings::{InternedField, Strings};
 use tracks::Tracks;
 
 /// The field of a trace, and the fields of a packet.
@@ -254,7 +254,7 @@ impl PerfettoWriter {
     /// Writes the numbers of a counter event, each on the track of its series.
     fn counters(&mut self, table: &Table, row: Row, out: &mut Vec<u8>) {
         let name = table.name(row);
-        for (field, value) in table.all_fields(row).filter(|(field, _)| field.place == Place::Args) {
+        for (field, value) in table.all_fields(row).filter(|(field, _)| field.place == FieldPlace::Args) {
             let Some(value) = value.as_f64().filter(|value| value.is_finite()) else { continue };
             let key = table.names.get(field.key);
             let series =
@@ -284,14 +284,14 @@ impl PerfettoWriter {
             message(out, extension::row::TOP, |out| annotation(out, strings, (field, value), table));
         }
         match (table.layout(row).cat, category_text(table, row)) {
-            (Some(cat), _) => number(event, CATEGORY_ID, strings.id(Kind::Category, cat, names)),
+            (Some(cat), _) => number(event, CATEGORY_ID, strings.id(InternedField::Category, cat, names)),
             (None, Some(text)) => bytes(event, CATEGORY, text.as_bytes()),
             (None, None) => {}
         }
         if !table.name(row).is_empty() {
-            number(event, NAME_ID, strings.id(Kind::EventName, table.name_id(row), names));
+            number(event, NAME_ID, strings.id(InternedField::EventName, table.name_id(row), names));
         }
-        for (field, value) in table.all_fields(row).filter(|(field, _)| field.place == Place::Args) {
+        for (field, value) in table.all_fields(row).filter(|(field, _)| field.place == FieldPlace::Args) {
             message(event, ANNOTATION, |out| annotation(out, strings, (field, value), table));
         }
     }
@@ -331,14 +331,14 @@ fn annotation(out: &mut Vec<u8>, strings: &mut Strings, (field, value): (&Field,
     const DOUBLE: u32 = 5;
     const JSON: u32 = 9;
     const TEXT_ID: u32 = 17;
-    number(out, NAME_ID, strings.id(Kind::ArgumentName, field.key, &table.names));
+    number(out, NAME_ID, strings.id(InternedField::ArgumentName, field.key, &table.names));
     match value {
         Value::Null => {}
         Value::Bool(flag) => number(out, BOOL, u64::from(flag)),
         Value::Int(value) => number(out, INT, value.cast_unsigned()),
         Value::Text(text) => {
             let id = table.names.find(text).unwrap_or_default();
-            number(out, TEXT_ID, strings.id(Kind::ArgumentText, id, &table.names));
+            number(out, TEXT_ID, strings.id(InternedField::ArgumentText, id, &table.names));
         }
         Value::Json(text) => bytes(out, JSON, text.as_bytes()),
         Value::Decimal { .. } | Value::Number(_) => {

@@ -30,10 +30,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use classes::{Classes, Words, with_words};
 use names::Judged;
-use outcome::{Audit, Field, Part};
+use outcome::{Audit, Field, TextPart};
 use patterns::LANES;
 use repeated::Repeated;
-use rules::{Keys, Place, Rule};
+use rules::{Keys, ObjectKind, Rule};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use vocabulary::Vocabulary;
@@ -102,11 +102,11 @@ impl<A: Audit> Pen<A> {
     /// The redacted text, without an entry in the audit.
     fn preview(&self, text: &str, judged: Option<&Judged<'_>>) -> String {
         let mut out = String::new();
-        let hidden = [Part::Hide(text)];
+        let hidden = [TextPart::Hide(text)];
         for part in judged.map_or(&hidden[..], |judged| &judged.1) {
             match part {
-                Part::Keep(text) => out.push_str(text),
-                Part::Hide(text) => self.pseudonym(text, &mut out),
+                TextPart::Keep(text) => out.push_str(text),
+                TextPart::Hide(text) => self.pseudonym(text, &mut out),
             }
         }
         out
@@ -136,7 +136,7 @@ impl<A: Audit> Pen<A> {
     /// The replacement of a key; `None` if the key is public.
     fn key(&mut self, field: Field<'_>, known: Option<Rule>, key: &str) -> Option<String> {
         if known.is_some() || key.is_empty() {
-            self.audit.judged(field.keys(), "known key", &[Part::Keep(key)]);
+            self.audit.judged(field.keys(), "known key", &[TextPart::Keep(key)]);
             return None;
         }
         Some(self.hidden(field.keys(), key))
@@ -239,10 +239,10 @@ impl<A: Audit> Redact<A> {
 }
 
 /// The name in an audit and the place of an event's field.
-fn place(at: layout::Place) -> (&'static str, Place) {
+fn place(at: layout::FieldPlace) -> (&'static str, ObjectKind) {
     match at {
-        layout::Place::Top => ("event", Place::Event),
-        layout::Place::Args => ("args", Place::Args),
+        layout::FieldPlace::Top => ("event", ObjectKind::Event),
+        layout::FieldPlace::Args => ("args", ObjectKind::Args),
     }
 }
 
@@ -259,7 +259,7 @@ impl<A: Audit> Rewrite for Redact<A> {
     fn key(&mut self, of: KeyOf, key: &str) -> Option<String> {
         let (name, at) = match of {
             KeyOf::Event(at) => place(at),
-            KeyOf::Metadata => ("metadata", Place::Metadata),
+            KeyOf::Metadata => ("metadata", ObjectKind::Metadata),
         };
         self.pen.key(Field::new(name, ""), self.keys.rule(at, key), key)
     }
@@ -268,14 +268,14 @@ impl<A: Audit> Rewrite for Redact<A> {
         &mut self,
         table: &Table,
         row: Row,
-        at: layout::Place,
+        at: layout::FieldPlace,
         key: &str,
         value: Value<'_>,
     ) -> Option<String> {
         let (name, object) = place(at);
         let known = self.keys.rule(object, key);
         let field = Field::new(name, if known.is_some() { key } else { "" });
-        let is_series = object == Place::Args && table.ph(row) == b'C';
+        let is_series = object == ObjectKind::Args && table.ph(row) == b'C';
         if is_series && !self.vocabulary.is_counter(table.name(row)) {
             return self.value(field, Rule::Nothing, value);
         }
@@ -297,7 +297,7 @@ impl<A: Audit> Rewrite for Redact<A> {
     }
 
     fn metadata(&mut self, key: &str, json: &str) -> Option<String> {
-        let known = self.keys.rule(Place::Metadata, key);
+        let known = self.keys.rule(ObjectKind::Metadata, key);
         let field = Field::new("metadata", if known.is_some() { key } else { "" });
         Some(self.json_text(field, known.unwrap_or(Rule::Nothing), json))
     }

@@ -11,7 +11,7 @@ use crate::trace::samples::edit;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::Place;
+use crate::trace::table::layout::FieldPlace;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -89,8 +89,8 @@ pub(crate) struct Samples {
 }
 
 impl Rewrite for Samples {
-    fn field(&mut self, _: &Table, row: Row, place: Place, key: &str, _: Value<'_>) -> Option<String> {
-        if (place, key) != (Place::Args, "data") {
+    fn field(&mut self, _: &Table, row: Row, place: FieldPlace, key: &str, _: Value<'_>) -> Option<String> {
+        if (place, key) != (FieldPlace::Args, "data") {
             return None;
         }
         let at = self.profiles.binary_search_by_key(&i64::from(row), |profile| i64::from(profile.0)).ok()?;

@@ -4,7 +4,7 @@ use super::column::{Entries, device, stream};
 use crate::base::names::NameId;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::Place;
+use crate::trace::table::layout::FieldPlace;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -77,7 +77,7 @@ impl Arguments {
         let has_column = |key: NameId, value: Value<'_>| {
             self.0[key.0 as usize].is_some_and(|column| column.has(table, row, value, is_work))
         };
-        let arguments = table.all_fields(row).filter(|field| field.0.place == Place::Args);
+        let arguments = table.all_fields(row).filter(|field| field.0.place == FieldPlace::Args);
         let others = arguments.filter(|(field, value)| !has_column(field.key, *value));
         let mut entries = Entries::new();
         for (field, value) in others {

@@ -7,7 +7,7 @@ use crate::analysis::context::Analysis;
 use crate::analysis::device::ranges::StepFinder;
 use crate::trace::Trace;
 use crate::trace::table::events::{Row, Table};
-use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::layout::{FieldPlace, Key};
 use crate::trace::tree::{Position, Tree, sorted_by_track};
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -112,7 +112,7 @@ impl<'t> Events<'t> {
         Of::int("python_id", "The id of a Python call (`Python id`).", |all, at| all.int(at, Key::PythonId))
         .optional(),
         Of::int("python_parent_id", "The Python call around it (`Python parent id`).", |all, at| {
-            all.table().field_named(all.rows[at], Place::Args, PYTHON_PARENT)?.as_i64()
+            all.table().field_named(all.rows[at], FieldPlace::Args, PYTHON_PARENT)?.as_i64()
         })
         .optional(),
         Of::label("input_dims", "The shapes of the inputs of an operator, as JSON (`Input Dims`).", |all, at| {

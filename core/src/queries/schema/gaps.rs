@@ -4,7 +4,7 @@ use super::Schema;
 use super::column::{Column, fields, number, opened, since};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::DeviceTime;
-use crate::analysis::device::idle::Part;
+use crate::analysis::device::idle::GapPart;
 use crate::trace::Trace;
 use alloc::vec::Vec;
 
@@ -31,7 +31,7 @@ impl<'t> Gaps<'t> {
         Gaps { trace, gaps: devices.iter().enumerate().flat_map(parts).collect(), devices }
     }
 
-    fn part(&self, at: usize) -> &Part {
+    fn part(&self, at: usize) -> &GapPart {
         let (device, part) = self.gaps[at];
         &self.devices[device].idle[part]
     }

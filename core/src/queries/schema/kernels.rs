@@ -14,7 +14,7 @@ use crate::analysis::device::ranges::StepFinder;
 use crate::trace::Trace;
 use crate::trace::kernel_rules::KernelCategory;
 use crate::trace::table::events::{Row, Table};
-use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::layout::{FieldPlace, Key};
 use crate::trace::tree::sorted_by_track;
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -84,7 +84,7 @@ impl<'t> Kernels<'t> {
     }
 
     fn argument(&self, at: usize, key: &str) -> Option<i64> {
-        self.table().field_named(self.rows[at], Place::Args, key)?.as_i64()
+        self.table().field_named(self.rows[at], FieldPlace::Args, key)?.as_i64()
     }
 }
 
@@ -209,7 +209,7 @@ impl<'t> Kernels<'t> {
         })
         .optional(),
         Of::float("warps_per_sm", "Warps for each SM.", |all, at| {
-            all.table().field_named(all.rows[at], Place::Args, WARPS)?.as_f64()
+            all.table().field_named(all.rows[at], FieldPlace::Args, WARPS)?.as_f64()
         })
         .optional(),
     ];

@@ -8,7 +8,7 @@ use crate::analysis::device::ranges::StepFinder;
 use crate::analysis::device::roofline::input_bytes;
 use crate::analysis::flops::Inputs;
 use crate::analysis::torch::averages::is_counted;
-use crate::analysis::torch::function_events::{FunctionEvent, FunctionEvents, Kind};
+use crate::analysis::torch::function_events::{EventKind, FunctionEvent, FunctionEvents};
 use crate::trace::Trace;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::layout::Key;
@@ -62,7 +62,7 @@ impl<'t> Ops<'t> {
 
     /// Returns a number of a call on the CPU; memory events have other meanings for it.
     fn call_number(&self, at: usize, key: Key) -> Option<i64> {
-        let is_call = self.events.kind(self.all[at]) != Kind::Memory;
+        let is_call = self.events.kind(self.all[at]) != EventKind::Memory;
         self.table().int(self.row(at), key).filter(|_| is_call)
     }
 }

@@ -6,7 +6,7 @@ use super::subject::{Subject, fits};
 use crate::analysis::overview::findings::FindingCode;
 use crate::base::words::words;
 use crate::runs::compare::Comparison;
-use crate::runs::compare::kinds::{Part, RowKind};
+use crate::runs::compare::kinds::{DiffPart, RowKind};
 use crate::runs::ranks::phases::Phase;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -201,9 +201,9 @@ impl Check<'_> {
     fn rows(&self) -> (&'static [RowKind], String) {
         let name = self.budget.name.as_str();
         let (kinds, name): (&[RowKind], &str) = match self.budget.metric {
-            Metric::Step => (&[RowKind::Total], Part::Wall.as_str()),
-            Metric::DeviceBusy => (&[RowKind::Total], Part::DeviceBusy.as_str()),
-            Metric::DeviceIdle => (&[RowKind::Total], Part::DeviceIdle.as_str()),
+            Metric::Step => (&[RowKind::Total], DiffPart::Wall.as_str()),
+            Metric::DeviceBusy => (&[RowKind::Total], DiffPart::DeviceBusy.as_str()),
+            Metric::DeviceIdle => (&[RowKind::Total], DiffPart::DeviceIdle.as_str()),
             Metric::Communication => (&[RowKind::Phase], Phase::Communication.as_str()),
             Metric::Idle => (&[RowKind::Idle], name),
             Metric::Operator => (&[RowKind::Operator], name),

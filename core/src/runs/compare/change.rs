@@ -1,7 +1,7 @@
 //! What changed in a line, and why, as far as the traces show it.
 
 use super::align::Work;
-use super::kinds::{Change, Part, RowKind, Why};
+use super::kinds::{Change, DiffCause, DiffPart, RowKind};
 use super::lines::Line;
 use super::noise::{is_other_work, other_calls};
 use super::statistics::mean;
@@ -20,7 +20,7 @@ pub(super) fn change(line: &Line) -> Change {
         return Change::Same;
     }
     if matches!(line.kind, RowKind::Memory | RowKind::Idle | RowKind::Wait)
-        || matches!(line.part_of_total(), Some(Part::DeviceBusy | Part::DeviceIdle))
+        || matches!(line.part_of_total(), Some(DiffPart::DeviceBusy | DiffPart::DeviceIdle))
     {
         return by_sign(contribution, Change::More, Change::Less);
     }
@@ -54,17 +54,17 @@ fn per_step(line: &Line, side: usize) -> f64 {
 }
 
 /// Returns why it changed, and a sentence about it.
-pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
+pub(super) fn why(line: &Line, change: Change) -> Option<(DiffCause, String)> {
     if (change == Change::Same && !is_other_work(line)) || line.kind == RowKind::Step {
         return None;
     }
     let name = &line.name;
     let because = |why, text: &str| Some((why, String::from(text)));
     match (line.kind, line.work, change) {
-        (RowKind::Speed, ..) if line.about.is_some() => Some((Why::Clock, line.about.clone()?)),
-        _ if line.about.is_some() => Some((Why::Waiting, line.about.clone()?)),
+        (RowKind::Speed, ..) if line.about.is_some() => Some((DiffCause::Clock, line.about.clone()?)),
+        _ if line.about.is_some() => Some((DiffCause::Waiting, line.about.clone()?)),
         (RowKind::Other, ..) if line.is_of_collectives() => {
-            because(Why::Waiting, "the host is in no span while a collective is in flight")
+            because(DiffCause::Waiting, "the host is in no span while a collective is in flight")
         }
         (
             RowKind::Total
@@ -76,31 +76,33 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(Why, String)> {
             ..,
         ) => None,
         (RowKind::Speed, ..) => because(
-            Why::Machine,
+            DiffCause::Machine,
             "one recording of each cannot show whether the machine or the program is the cause",
         ),
-        (_, Work::OtherTypes, _) => Some((Why::DataType, inputs(line))),
-        (_, Work::OtherShapes, _) => Some((Why::Shapes, inputs(line))),
+        (_, Work::OtherTypes, _) => Some((DiffCause::DataType, inputs(line))),
+        (_, Work::OtherShapes, _) => Some((DiffCause::Shapes, inputs(line))),
         (_, Work::Replaced, _) => Some(replaced(line)),
         (_, Work::OtherDevice, _) => {
-            because(Why::Device, "only one of the traces launches device work for it")
+            because(DiffCause::Device, "only one of the traces launches device work for it")
         }
-        (_, Work::OtherStream, _) => Some((Why::Stream, format!("stream {}", inputs(line)))),
+        (_, Work::OtherStream, _) => Some((DiffCause::Stream, format!("stream {}", inputs(line)))),
         _ if whole_cause(Category::UserAnnotation, name) == Some(Cause::Compilation) => {
-            because(Why::Compilation, "code was compiled")
+            because(DiffCause::Compilation, "code was compiled")
         }
-        _ if line.waits() => because(Why::Waiting, "the host waits for devices: see the rows of device busy"),
-        (RowKind::Runtime, ..) if name.contains("GraphLaunch") => Some((Why::CudaGraph, calls(line))),
-        (_, _, Change::New) => because(Why::Work, "only the second trace has it"),
-        (_, _, Change::Gone) => because(Why::Work, "only the first trace has it"),
-        (_, _, Change::MoreCalls | Change::FewerCalls) => Some((Why::Calls, calls(line))),
+        _ if line.waits() => {
+            because(DiffCause::Waiting, "the host waits for devices: see the rows of device busy")
+        }
+        (RowKind::Runtime, ..) if name.contains("GraphLaunch") => Some((DiffCause::CudaGraph, calls(line))),
+        (_, _, Change::New) => because(DiffCause::Work, "only the second trace has it"),
+        (_, _, Change::Gone) => because(DiffCause::Work, "only the first trace has it"),
+        (_, _, Change::MoreCalls | Change::FewerCalls) => Some((DiffCause::Calls, calls(line))),
         _ if line.counts == [0, 0] => None,
         (RowKind::Collective, ..) => Some(collective(line)),
         _ if ratio(line).is_some_and(|ratio| (ratio - 1.0).abs() < AS_LONG) => because(
-            Why::Overlap,
+            DiffCause::Overlap,
             "calls take as long as before, and another part of them is covered by others",
         ),
-        _ => Some((Why::TimePerCall, per_call(line))),
+        _ => Some((DiffCause::TimePerCall, per_call(line))),
     }
 }
 
@@ -119,7 +121,7 @@ fn inputs(line: &Line) -> String {
     differ.map(|(x, y)| format!("{x} became {y}")).collect::<Vec<_>>().join(", ")
 }
 
-fn replaced(line: &Line) -> (Why, String) {
+fn replaced(line: &Line) -> (DiffCause, String) {
     let what = match line.kind {
         RowKind::Operator => "operator",
         RowKind::Runtime => "call",
@@ -130,10 +132,10 @@ fn replaced(line: &Line) -> (Why, String) {
     let [a, b] = &line.names;
     match (a.len(), b.len()) {
         (1, 1) if line.kind.is_on_device() => {
-            (Why::OtherKernel, String::from("another kernel at the same place"))
+            (DiffCause::OtherKernel, String::from("another kernel at the same place"))
         }
-        (1, 1) => (Why::Work, String::from("another name at the same place")),
-        _ => (Why::Fusion, format!("{} became {}", counted(a.len(), what), b.len())),
+        (1, 1) => (DiffCause::Work, String::from("another name at the same place")),
+        _ => (DiffCause::Fusion, format!("{} became {}", counted(a.len(), what), b.len())),
     }
 }
 
@@ -164,18 +166,18 @@ fn per_call(line: &Line) -> String {
     ratio(line).map_or_else(String::new, |ratio| format!("{what} {ratio:.2} times as long"))
 }
 
-fn collective(line: &Line) -> (Why, String) {
+fn collective(line: &Line) -> (DiffCause, String) {
     /// The change of a duration from which it is not the same.
     const SAME: f64 = 0.02;
     match ratio(line) {
         Some(ratio) if (ratio - 1.0).abs() > SAME => (
-            Why::Waiting,
+            DiffCause::Waiting,
             format!(
                 "a call takes {ratio:.2} times as long: it waits for another rank, or the link has another speed"
             ),
         ),
         _ => (
-            Why::Overlap,
+            DiffCause::Overlap,
             String::from("as long as before, and another part of it is hidden behind other work"),
         ),
     }

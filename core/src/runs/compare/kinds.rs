@@ -55,7 +55,7 @@ words! {
     "DiffPart"
     /// A total that rows add up to.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(crate) enum Part {
+    pub(crate) enum DiffPart {
         /// The wall time of a step.
         Wall = "wall",
         /// The time in which devices are busy.
@@ -103,7 +103,7 @@ words! {
     "DiffCause"
     /// Why it changed, as far as the traces show it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(crate) enum Why {
+    pub(crate) enum DiffCause {
         /// The program does something that it did not do, or no longer does.
         Work = "work",
         /// The number of calls.

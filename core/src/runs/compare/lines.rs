@@ -5,7 +5,7 @@
 //! instead of the line itself; a value is off by less than 1 ns.
 
 use super::align::Work;
-use super::kinds::{Part, RowKind};
+use super::kinds::{DiffPart, RowKind};
 use super::measure::{Both, Measured, Measures, Series, Summed};
 use super::profile::COLLECTIVE_IN_FLIGHT;
 use super::verdict::{Factor, Verdict};
@@ -31,7 +31,7 @@ pub(super) struct Line {
     /// The place in the groups of the measures, if it is one of them.
     pub(super) group: Option<usize>,
     /// The total that it is a part of.
-    pub(super) part: Option<Part>,
+    pub(super) part: Option<DiffPart>,
     /// The number of spans or activities of all steps.
     pub(super) counts: Both<i64>,
     /// The number of spans or activities of each step.
@@ -86,8 +86,8 @@ impl Line {
     }
 
     /// The total that the line is.
-    pub(super) fn part_of_total(&self) -> Option<Part> {
-        (self.kind == RowKind::Total).then(|| Part::from_word(&self.name)).flatten()
+    pub(super) fn part_of_total(&self) -> Option<DiffPart> {
+        (self.kind == RowKind::Total).then(|| DiffPart::from_word(&self.name)).flatten()
     }
 
     /// The name as text for a person. Those of totals, phases and idle time are words.
@@ -139,12 +139,13 @@ impl Line {
 /// Returns every line.
 pub(super) fn lines(measures: &Measures) -> Vec<Line> {
     let units = [measures.units(0), measures.units(1)];
-    let mut host: Vec<Line> = measures.parts(false).map(|at| group_line(measures, at, Part::Wall)).collect();
+    let mut host: Vec<Line> =
+        measures.parts(false).map(|at| group_line(measures, at, DiffPart::Wall)).collect();
     add_up(&mut host, units);
     let mut device: Vec<Line> =
-        measures.parts(true).map(|at| group_line(measures, at, Part::DeviceBusy)).collect();
+        measures.parts(true).map(|at| group_line(measures, at, DiffPart::DeviceBusy)).collect();
     let idle = measures.idle.iter().zip(Cause::ALL).map(|(series, cause)| Line {
-        part: Some(Part::DeviceIdle),
+        part: Some(DiffPart::DeviceIdle),
         ..series_line(measures, RowKind::Idle, cause.as_str(), series)
     });
     device.extend(idle);
@@ -159,10 +160,10 @@ pub(super) fn lines(measures: &Measures) -> Vec<Line> {
     add_up(&mut phases, units);
     let mut lines = Vec::new();
     let has_device = measures.devices.iter().any(|&devices| devices > 0);
-    lines.extend(total(measures, &host, Part::Wall));
+    lines.extend(total(measures, &host, DiffPart::Wall));
     if has_device {
-        lines.extend(total(measures, &device, Part::DeviceBusy));
-        lines.extend(total(measures, &device, Part::DeviceIdle));
+        lines.extend(total(measures, &device, DiffPart::DeviceBusy));
+        lines.extend(total(measures, &device, DiffPart::DeviceIdle));
         host.append(&mut device);
     }
     lines.append(&mut host);
@@ -173,7 +174,7 @@ pub(super) fn lines(measures: &Measures) -> Vec<Line> {
     lines
 }
 
-fn group_line(measures: &Measures, at: usize, part: Part) -> Line {
+fn group_line(measures: &Measures, at: usize, part: DiffPart) -> Line {
     let Measured { group, counts, ns, sums, places } = &measures.groups[at];
     let units = [measures.units(0).max(1), measures.units(1).max(1)];
     let change = |place: &Both<i64>| place[1] / units[1] - place[0] / units[0];
@@ -244,7 +245,7 @@ fn add_up(lines: &mut [Line], units: Both<i64>) {
 }
 
 /// Returns the total of the lines that are parts of it, unless there are none.
-fn total(measures: &Measures, lines: &[Line], part: Part) -> Option<Line> {
+fn total(measures: &Measures, lines: &[Line], part: DiffPart) -> Option<Line> {
     let parts = || lines.iter().filter(|line| line.part == Some(part));
     parts().next()?;
     let mut line = Line::new(RowKind::Total, part.as_str());

@@ -1,7 +1,7 @@
 //! What is compared: times and counts of groups of places, per step and side. Several pairs of ranks add up.
 
 use super::align::{Alignment, Group, Work, align};
-use super::kinds::{Part, RowKind};
+use super::kinds::{DiffPart, RowKind};
 use super::profile::{Profile, ROOTS, Readings, Sum};
 use super::tree::Tree;
 use crate::analysis::device::idle::Cause;
@@ -74,7 +74,7 @@ pub(super) struct MemoryPeaks {
 pub(super) struct Summed {
     pub(super) kind: RowKind,
     pub(super) name: String,
-    pub(super) part: Option<Part>,
+    pub(super) part: Option<DiffPart>,
     pub(super) counts: Both<i64>,
     pub(super) ns: Both<i64>,
 }

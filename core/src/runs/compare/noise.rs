@@ -11,7 +11,7 @@
 //! more than that spread. A line whose work differs, by calls, shapes, types or names, has changed for sure: it is
 //! significant, and its interval shows whether its time changed as well.
 
-use super::kinds::{Part, RowKind};
+use super::kinds::{DiffPart, RowKind};
 use super::lines::Line;
 use super::measure::{Both, is_same_work};
 use super::statistics::{holm, interval, mean, median, spread, two_sided, variance};
@@ -47,7 +47,7 @@ pub(super) type Factors = Both<Option<Factor>>;
 /// Decides for every line whether its change is noise. Returns the factors.
 pub(super) fn judge(lines: &mut [Line]) -> Factors {
     let wall = lines.iter().find(|line| line.kind == RowKind::Total).map_or(0.0, largest_mean);
-    let parts = [Part::Wall, Part::DeviceBusy];
+    let parts = [DiffPart::Wall, DiffPart::DeviceBusy];
     let factors = parts.map(|part| factor(lines, part, wall));
     let floors = parts.map(|part| floor(lines, part, wall));
     // Totals are few, and are tested by themselves.
@@ -128,7 +128,7 @@ pub(super) fn other_calls(line: &Line) -> bool {
 }
 
 /// Returns the common factor of the lines with the same work.
-fn factor(lines: &[Line], part: Part, wall: f64) -> Option<Factor> {
+fn factor(lines: &[Line], part: DiffPart, wall: f64) -> Option<Factor> {
     let is_comparable = |line: &&Line| {
         let calls = line.constant_calls(0);
         let has_calls = line.counts[0] > 0 && calls.is_some() && calls == line.constant_calls(1);
@@ -152,7 +152,7 @@ fn factor(lines: &[Line], part: Part, wall: f64) -> Option<Factor> {
 }
 
 /// The relative variance that half of the lines have.
-fn floor(lines: &[Line], part: Part, wall: f64) -> f64 {
+fn floor(lines: &[Line], part: DiffPart, wall: f64) -> f64 {
     let own = lines.iter().filter(|line| line.part == Some(part) && is_large(line, wall));
     let relative = own.flat_map(|line| &line.samples).filter(|samples| mean(samples) > 0.0);
     median(&relative.map(|samples| variance(samples) / (mean(samples) * mean(samples))).collect::<Vec<_>>())
@@ -161,8 +161,8 @@ fn floor(lines: &[Line], part: Part, wall: f64) -> f64 {
 /// Returns the probability of such a change without a cause, before it is adjusted.
 fn probability(line: &Line, factors: Factors, floors: Both<f64>) -> f64 {
     let (own, floor) = match line.part {
-        Some(Part::Wall) => (vec![factors[0]], floors[0]),
-        Some(Part::DeviceBusy) => (vec![factors[1]], floors[1]),
+        Some(DiffPart::Wall) => (vec![factors[0]], floors[0]),
+        Some(DiffPart::DeviceBusy) => (vec![factors[1]], floors[1]),
         _ => (vec![factors[0], factors[1]], floors[0].min(floors[1])),
     };
     let plain = test(line, 0.0, 0.0, floor);

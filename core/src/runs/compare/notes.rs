@@ -1,6 +1,6 @@
 //! What should be known about two traces that are compared.
 
-use super::kinds::Part;
+use super::kinds::DiffPart;
 use super::lines::Line;
 use super::measure::{Both, Measures};
 use super::noise::{FEWEST_LINES, FEWEST_STEPS, Factors};
@@ -99,7 +99,7 @@ pub(super) fn aligned(measures: &Measures) -> Both<f64> {
 
 /// Returns the notes about noise that could not be measured.
 pub(super) fn about_noise(lines: &[Line], factors: &Factors) -> Vec<String> {
-    let of = |part: Part, what: &str, factor: &Option<Factor>| {
+    let of = |part: DiffPart, what: &str, factor: &Option<Factor>| {
         let is_tested = |line: &Line| line.part == Some(part) && line.verdict.probability.is_some();
         let note = || {
             format!(
@@ -108,6 +108,6 @@ pub(super) fn about_noise(lines: &[Line], factors: &Factors) -> Vec<String> {
         };
         (factor.is_none() && lines.iter().any(is_tested)).then(note)
     };
-    let host = of(Part::Wall, "host", &factors[0]);
-    host.into_iter().chain(of(Part::DeviceBusy, "devices", &factors[1])).collect()
+    let host = of(DiffPart::Wall, "host", &factors[0]);
+    host.into_iter().chain(of(DiffPart::DeviceBusy, "devices", &factors[1])).collect()
 }

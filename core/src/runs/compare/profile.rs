@@ -17,7 +17,7 @@ mod sums;
 
 pub(crate) use facts::Facts;
 pub(crate) use places::Sample;
-pub(crate) use places::{COLLECTIVE_IN_FLIGHT, Node, Places, ROOTS};
+pub(crate) use places::{COLLECTIVE_IN_FLIGHT, Places, ProfileNode, ROOTS};
 pub(crate) use readings::{Readings, is_clock};
 pub(crate) use sums::Sum;
 
@@ -40,7 +40,7 @@ use alloc::vec::Vec;
 
 /// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Step {
+pub(crate) struct ProfileStep {
     /// The number of the step; `None` for a complete trace.
     pub(crate) number: Option<i64>,
     pub(crate) wall_ns: i64,
@@ -59,7 +59,7 @@ pub(crate) struct Peaks {
 pub struct Profile {
     pub(crate) source: String,
     pub(crate) facts: Facts,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ProfileStep>,
     pub(crate) places: Places,
     /// The idle time of all devices in each step by cause, in ns.
     pub(crate) idle: Vec<[i64; Cause::ALL.len()]>,
@@ -130,8 +130,10 @@ impl Profile {
         let mut places = places::Builder::new(trace);
         host::add(&periods, &Intervals::union_of(analysis.calls().in_flight.clone()), &mut places);
         device::add(analysis, &periods, &mut places);
-        let step =
-            |(time, number): (&Interval, &Option<i64>)| Step { number: *number, wall_ns: time.1 - time.0 };
+        let step = |(time, number): (&Interval, &Option<i64>)| ProfileStep {
+            number: *number,
+            wall_ns: time.1 - time.0,
+        };
         Profile {
             source: source.to_owned(),
             facts: Facts::new(analysis, &periods),

@@ -1,6 +1,6 @@
 //! A comparison as a page of text.
 
-use super::kinds::{Part, RowKind};
+use super::kinds::{DiffPart, RowKind};
 use super::query::DiffOptions;
 use super::tree::signed;
 use super::verdict::Factor;
@@ -131,11 +131,12 @@ fn relative(finding: &Finding) -> Cell {
 
 fn totals(comparison: &Comparison) -> Rows {
     let mut rows = Rows::page(&["Total", "A", "B", "Change", "%", "95 % interval", "More than noise"]);
-    let order =
-        |part: Part| comparison.findings.iter().find(|finding| finding.line.part_of_total() == Some(part));
+    let order = |part: DiffPart| {
+        comparison.findings.iter().find(|finding| finding.line.part_of_total() == Some(part))
+    };
     let of = |kind: RowKind| comparison.findings.iter().filter(move |finding| finding.line.kind == kind);
     let below = of(RowKind::Phase).chain(of(RowKind::Wait));
-    for finding in Part::ALL.into_iter().filter_map(order).chain(below) {
+    for finding in DiffPart::ALL.into_iter().filter_map(order).chain(below) {
         let verdict = match finding.line.verdict.is_significant {
             Some(true) => "yes",
             Some(false) => "no",

@@ -1,7 +1,7 @@
 //! A comparison as rows of several kinds.
 
 use super::change::call_ns;
-use super::kinds::{Change, Part, RowKind, Why};
+use super::kinds::{Change, DiffCause, DiffPart, RowKind};
 use super::lines::Line;
 use super::verdict::Factor;
 use super::{Comparison, Finding};
@@ -77,9 +77,9 @@ const A: Column = Column::ns(
 );
 const B: Column = Column::ns("b_ns", "B", "The same in the second trace.");
 const PART_OF: Column =
-    Column::word("part_of", "", &Part::VOCABULARY, "The total that the row is a part of.");
+    Column::word("part_of", "", &DiffPart::VOCABULARY, "The total that the row is a part of.");
 const CAUSE: Column =
-    Column::word("cause", "Cause", &Why::VOCABULARY, "Why it changed, as far as the traces show it.")
+    Column::word("cause", "Cause", &DiffCause::VOCABULARY, "Why it changed, as far as the traces show it.")
         .nullable();
 const MESSAGE: Column = Column::text("message", "Message", "A sentence about the cause, or the note.");
 
@@ -164,7 +164,7 @@ judged! {
         Column::ns("sum_a_ns", "", "The self times of all calls, or the durations of all activities, in all steps of the first trace.")
             .nullable() => of_calls(line.sums, 0),
         Column::ns("sum_b_ns", "", "The same in the second trace.").nullable() => of_calls(line.sums, 1),
-        PART_OF.nullable() => line.part.map(Part::as_str),
+        PART_OF.nullable() => line.part.map(DiffPart::as_str),
         CAUSE => cause(finding),
         MESSAGE.nullable() => message(finding),
         Column::json("names_a", "", Shape::Texts, "The names in the first trace.") => texts(&line.names[0]),
@@ -184,7 +184,7 @@ record! {
 
 judged! {
     const IDLE: fn idle(finding) [
-        PART_OF => finding.line.part.map(Part::as_str),
+        PART_OF => finding.line.part.map(DiffPart::as_str),
     ]
 }
 
@@ -253,9 +253,9 @@ columns! {
 /// The common factor of the rows that a line is one of.
 fn factor_of<'a>(comparison: &'a Comparison, line: &Line) -> Option<&'a Factor> {
     match line.part? {
-        Part::Wall => comparison.factors[0].as_ref(),
-        Part::DeviceBusy => comparison.factors[1].as_ref(),
-        Part::DeviceIdle => None,
+        DiffPart::Wall => comparison.factors[0].as_ref(),
+        DiffPart::DeviceBusy => comparison.factors[1].as_ref(),
+        DiffPart::DeviceIdle => None,
     }
 }
 

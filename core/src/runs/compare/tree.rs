@@ -22,7 +22,7 @@ const DEVICE: usize = 1;
 const STEP: &str = "step";
 
 #[derive(Clone, Debug)]
-struct Node {
+struct DiffNode {
     /// The parent, which comes before its children; `None` for the step itself.
     parent: Option<u32>,
     group: u32,
@@ -33,7 +33,7 @@ struct Node {
 /// Collects the places of all ranks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
-    nodes: Vec<Node>,
+    nodes: Vec<DiffNode>,
     /// The nodes by parent and group.
     index: Index,
 }
@@ -68,7 +68,7 @@ impl Tree {
         let next = self.nodes.len() as u32;
         let at = self.index.get_or_insert((parent.map_or(-1, i64::from), i64::from(group)), next);
         if at == next {
-            self.nodes.push(Node { parent, group, own: Times::default() });
+            self.nodes.push(DiffNode { parent, group, own: Times::default() });
         }
         at
     }

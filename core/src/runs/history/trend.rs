@@ -65,7 +65,7 @@ const SHARE: Column =
         .nullable();
 
 columns! {
-    const CHANGE: fn change(runs: &[Run], step: &Step<'_>) {
+    const CHANGE: fn change(runs: &[Run], step: &SeriesChange<'_>) {
         let run = step.series.points[step.point.0].0;
     } [
         METRIC => step.series.metric.as_str(),
@@ -126,7 +126,7 @@ pub struct Trend {
 }
 
 /// A change of a series: the point, and the means before and after it.
-struct Step<'a> {
+struct SeriesChange<'a> {
     series: &'a Series,
     point: ChangePoint,
     before: f64,
@@ -152,19 +152,19 @@ impl Trend {
     }
 
     /// The changes, the latest first, and of one run the largest first.
-    fn changes(&self) -> Vec<Step<'_>> {
-        let mut steps: Vec<Step<'_>> = Vec::new();
+    fn changes(&self) -> Vec<SeriesChange<'_>> {
+        let mut steps: Vec<SeriesChange<'_>> = Vec::new();
         for (series, points) in &self.all {
             for (at, &point) in points.iter().enumerate() {
                 let start = at.checked_sub(1).map_or(0, |last| points[last].0);
                 let end = points.get(at + 1).map_or(series.points.len(), |next| next.0);
                 let before = level(series, start, point.0);
-                steps.push(Step { series, point, before, after: level(series, point.0, end) });
+                steps.push(SeriesChange { series, point, before, after: level(series, point.0, end) });
             }
         }
         steps.retain(|step| share(step.before, step.after).is_none_or(|share| share.abs() >= SMALLEST));
-        let run = |step: &Step<'_>| step.series.points[step.point.0].0 as i64;
-        let size = |step: &Step<'_>| share(step.before, step.after).map_or(f64::INFINITY, f64::abs);
+        let run = |step: &SeriesChange<'_>| step.series.points[step.point.0].0 as i64;
+        let size = |step: &SeriesChange<'_>| share(step.before, step.after).map_or(f64::INFINITY, f64::abs);
         sort_by_key(&mut steps, |step| (descending(run(step)), descending(float_key(size(step)))));
         steps
     }
@@ -205,7 +205,7 @@ impl Trend {
             page.line("No metric changed for good.");
         } else {
             let mut table = Rows::page(&["Run", "Commit", "Metric", "Before", "After", "Change"]);
-            for Step { series, point, before, after } in changes {
+            for SeriesChange { series, point, before, after } in changes {
                 let run = series.points[point.0].0;
                 let unit = unit(&series.metric);
                 table.push(vec![

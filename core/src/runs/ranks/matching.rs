@@ -34,7 +34,7 @@ words! {
 
 /// A call: the index of its rank in the run, and its index among the calls of the rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CallId {
     pub(crate) member: u32,
     pub(crate) call: u32,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Matched {
     pub(crate) by: MatchedBy,
     /// The share of the calls of the group whose ends agree; 1 for a number or an id.
     pub(crate) confidence: f64,
-    pub(crate) calls: Vec<Place>,
+    pub(crate) calls: Vec<CallId>,
 }
 
 impl Matched {
@@ -65,7 +65,7 @@ impl Matched {
     }
 }
 
-pub(crate) fn call(run: &Run, place: Place) -> &Call {
+pub(crate) fn call(run: &Run, place: CallId) -> &Call {
     &run.members[place.member as usize].calls[place.call as usize]
 }
 
@@ -81,13 +81,13 @@ pub(crate) struct Matching {
 impl Matching {
     pub(crate) fn new(run: &Run) -> Matching {
         let mut out = Matching { groups: run.groups.as_slice().to_vec(), collectives: Vec::new() };
-        let mut by_order: Keyed<Vec<Place>> = Keyed::default();
-        let mut messages: Keyed<Vec<Place>> = Keyed::default();
+        let mut by_order: Keyed<Vec<CallId>> = Keyed::default();
+        let mut messages: Keyed<Vec<CallId>> = Keyed::default();
         let mut numbered = Numbered::default();
         for (member, at) in run.members.iter().zip(0..) {
             numbered.next_member();
             for (call, index) in member.calls.iter().zip(0..) {
-                let place = Place { member: at, call: index };
+                let place = CallId { member: at, call: index };
                 match (call.operation().is_point_to_point(), call.peer) {
                     (true, Some(peer)) => messages.entry(pair(call, member.rank, peer)).push(place),
                     (true, None) => {}
@@ -109,16 +109,16 @@ impl Matching {
     }
 
     /// Matches calls by order: those of each rank with those of the rank that has the most.
-    fn in_order(&mut self, run: &Run, group: u32, mut ranks: Vec<Vec<Place>>, by: MatchedBy) {
+    fn in_order(&mut self, run: &Run, group: u32, mut ranks: Vec<Vec<CallId>>, by: MatchedBy) {
         if ranks.len() < 2 {
             return;
         }
         let items =
-            |places: &[Place]| -> Vec<Item> { places.iter().map(|&place| item(run, place, by)).collect() };
+            |places: &[CallId]| -> Vec<Item> { places.iter().map(|&place| item(run, place, by)).collect() };
         sort_by_key(&mut ranks, |rank| (descending(rank.len() as i64), i64::from(rank[0].member)));
         let reference = items(&ranks[0]);
         // Messages between two ranks arrive in order, and their ends need not agree.
-        let is_complete = |rank: &[Place]| by == MatchedBy::Pair && rank.len() == reference.len();
+        let is_complete = |rank: &[CallId]| by == MatchedBy::Pair && rank.len() == reference.len();
         let aligned: Vec<Aligned> = ranks[1..]
             .iter()
             .map(|rank| {
@@ -163,8 +163,8 @@ fn pair(call: &Call, rank: i64, peer: i64) -> (i64, i64) {
 }
 
 /// Divides calls, which are ordered by rank, into those of each rank.
-fn by_rank(places: &[Place]) -> Vec<Vec<Place>> {
-    places.chunk_by(|a, b| a.member == b.member).map(<[Place]>::to_vec).collect()
+fn by_rank(places: &[CallId]) -> Vec<Vec<CallId>> {
+    places.chunk_by(|a, b| a.member == b.member).map(<[CallId]>::to_vec).collect()
 }
 
 /// Of the ranks that have a group without a name, those that are not in the group of the reference: their ends agree
@@ -182,8 +182,8 @@ fn strangers(aligned: &[Aligned]) -> Vec<usize> {
 /// Calls with a number or an id.
 #[derive(Default)]
 struct Numbered {
-    by_number: Keyed<Vec<Place>>,
-    by_id: Keyed<Vec<Place>>,
+    by_number: Keyed<Vec<CallId>>,
+    by_id: Keyed<Vec<CallId>>,
     /// How often the rank used each number: the calls of a coalesced collective share theirs.
     used: Keyed<i64>,
 }
@@ -194,7 +194,7 @@ impl Numbered {
     }
 
     /// Adds a call. Returns whether it has a number or an id.
-    fn add(&mut self, call: &Call, place: Place) -> bool {
+    fn add(&mut self, call: &Call, place: CallId) -> bool {
         let key = match (call.seq, call.comms_id) {
             (Some(seq), _) => (i64::from(call.group) << 1, seq),
             (None, Some(id)) => ((i64::from(call.group) << 1) | 1, id),
@@ -209,7 +209,7 @@ impl Numbered {
 
     fn finish(self) -> impl Iterator<Item = Matched> {
         let matched = |by: MatchedBy| {
-            move |((group, _), calls): ((i64, i64), Vec<Place>)| Matched {
+            move |((group, _), calls): ((i64, i64), Vec<CallId>)| Matched {
                 group: group as u32,
                 by,
                 confidence: 1.0,
@@ -221,7 +221,7 @@ impl Numbered {
     }
 }
 
-fn item(run: &Run, place: Place, by: MatchedBy) -> Item {
+fn item(run: &Run, place: CallId, by: MatchedBy) -> Item {
     let call = call(run, place);
     let operation = match call.operation() {
         // The two sides of a message have different names, and so has an all-to-all whose call was not recorded.

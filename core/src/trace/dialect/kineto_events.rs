@@ -12,7 +12,7 @@ use crate::trace::table::bounds::count_size;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::layout::{FieldPlace, Key};
 use crate::trace::table::tracks::TrackId;
 use alloc::string::ToString;
 
@@ -90,17 +90,17 @@ fn thread(table: &Table, row: Row) -> i64 {
 
 /// The integer value of a field without a known key.
 fn own(table: &Table, row: Row, key: &str) -> Option<i64> {
-    table.field_named(row, Place::Top, key)?.as_i64()
+    table.field_named(row, FieldPlace::Top, key)?.as_i64()
 }
 
 fn category(table: &Table, row: Row) -> Category {
     let name = table.name(row);
     let is_annotation = table.field(row, Key::IsUserAnnotation) == Some(Value::Bool(true));
-    let device = table.field_named(row, Place::Top, "device_type").and_then(|v| v.as_str());
+    let device = table.field_named(row, FieldPlace::Top, "device_type").and_then(|v| v.as_str());
     match (device, is_annotation) {
         _ if matches!(name, "[memory]" | "[OutOfMemory]") => Category::CpuInstant,
         (None | Some("CPU"), _)
-            if table.field_named(row, Place::Top, "is_python_function") == Some(Value::Bool(true)) =>
+            if table.field_named(row, FieldPlace::Top, "is_python_function") == Some(Value::Bool(true)) =>
         {
             Category::PythonFunction
         }

@@ -10,7 +10,7 @@ use crate::base::time::{self, Parsed, parse_nanos};
 use crate::trace::table::bounds::{DURATION, START};
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::Place;
+use crate::trace::table::layout::FieldPlace;
 use alloc::format;
 use alloc::string::String;
 use core::ops::Range;
@@ -26,11 +26,11 @@ const FILE_TIME: Range<i64> = 125_911_584_000_000_000..157_469_184_000_000_000;
 pub(crate) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
     let Some(start) = table.names.find(START) else { return };
     let has_far = table.layouts.all().iter();
-    if !has_far.flat_map(|layout| &layout.fields).any(|f| f.place == Place::Top && f.key == start) {
+    if !has_far.flat_map(|layout| &layout.fields).any(|f| f.place == FieldPlace::Top && f.key == start) {
         return;
     }
     let far = |row: Row| Some(far_time(table, row, start)?.ns);
-    let has_text = |row: Row| table.field_with(row, Place::Top, start).is_some();
+    let has_text = |row: Row| table.field_with(row, FieldPlace::Top, start).is_some();
     let timed =
         table.rows().filter(|&row| has_text(row) || (table.ph(row) != b'M' && table.ts(row) != time::NONE));
     let mut timed = timed.peekable();
@@ -57,7 +57,7 @@ fn unit(number: i64) -> Option<&'static str> {
 
 /// The number in the text of a time that is out of range.
 fn far_time(table: &Table, row: Row, key: NameId) -> Option<Parsed> {
-    let value = table.field_with(row, Place::Top, key)?;
+    let value = table.field_with(row, FieldPlace::Top, key)?;
     match value {
         Value::Int(ns) => Some(Parsed { ns, rounded: false, clamped: false }),
         Value::Text(text) | Value::Number(text) => parse_nanos(text.trim().as_bytes()),

@@ -7,7 +7,7 @@ use crate::base::index::Index;
 use crate::base::names::{NameId, Names};
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::{Value, zigzag};
-use crate::trace::table::layout::{Field, FieldType, Key, Layout, Place};
+use crate::trace::table::layout::{Field, FieldPlace, FieldType, Key, Layout};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -30,7 +30,12 @@ impl IdFields {
     fn new(table: &Table, layout: &Layout) -> IdFields {
         let names = &table.names;
         let top = |key: &str| {
-            layout.fields.iter().rev().find(|f| f.place == Place::Top && names.get(f.key) == key).copied()
+            layout
+                .fields
+                .iter()
+                .rev()
+                .find(|f| f.place == FieldPlace::Top && names.get(f.key) == key)
+                .copied()
         };
         let known = |key| layout.find(key).copied();
         let (id, id2) = (known(Key::Id), known(Key::Id2));
@@ -49,7 +54,7 @@ impl Directions {
     /// The directions, of an event with a `bind_id`.
     pub(super) fn new(table: &Table, layout: &Layout) -> Directions {
         let has = |key: &str, wanted: Option<FieldType>| {
-            let mut top = layout.fields.iter().filter(|f| f.place == Place::Top);
+            let mut top = layout.fields.iter().filter(|f| f.place == FieldPlace::Top);
             top.any(|f| table.names.get(f.key) == key && wanted.is_none_or(|wanted| f.field_type == wanted))
         };
         let is = |key| has("bind_id", None) && has(key, Some(FieldType::True));

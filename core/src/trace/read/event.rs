@@ -22,7 +22,7 @@ use super::scan::{Stop, container_end, text_end, token_end};
 use crate::base::names::NameId;
 use crate::trace::table::bounds;
 use crate::trace::table::events::Table;
-use crate::trace::table::layout::{FieldType, NodeId, Place};
+use crate::trace::table::layout::{FieldPlace, FieldType, NodeId};
 use crate::trace::table::tracks::{Track, TrackId};
 use alloc::vec::Vec;
 
@@ -130,7 +130,7 @@ impl EventReader {
         }
         let (key, node) = (table.names.intern(key), self.attach(table));
         let field_type = self.value(table, buf, at, step)?.0;
-        self.draft.node = Some(table.layouts.step(node, key, Place::Top, field_type));
+        self.draft.node = Some(table.layouts.step(node, key, FieldPlace::Top, field_type));
         Ok(())
     }
 
@@ -156,7 +156,7 @@ impl EventReader {
         table: &mut Table,
         step: StepId,
         (node, field_type): (NodeId, FieldType),
-        (key, place): (NameId, Place),
+        (key, place): (NameId, FieldPlace),
     ) -> NodeId {
         match self.shapes.get(step).edge {
             Some((from, kind, to)) if from == node && kind == field_type => to,

@@ -2,7 +2,7 @@
 
 /// The progress of one step of a [`GzipMember`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct GzipProgress {
     /// The number of input bytes consumed.
     pub consumed: usize,
     /// The number of output bytes produced.
@@ -27,5 +27,5 @@ pub trait GzipMember {
     /// Begins a new member.
     fn reset(&mut self);
     /// Inflates from `input` into `output`.
-    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step;
+    fn step(&mut self, input: &[u8], output: &mut [u8]) -> GzipProgress;
 }

@@ -1,6 +1,6 @@
 //! Inflates gzip members (RFC 1952) without std: header, deflate stream, checksum and length.
 
-use super::gzip::{GzipMember, MemberState, Step};
+use super::gzip::{GzipMember, GzipProgress, MemberState};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use crc::{CRC_32_ISO_HDLC, Crc, Digest};
@@ -74,8 +74,8 @@ impl GzipMember for PortableMember {
         self.length = 0;
     }
 
-    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
-        let step = |consumed, produced, state| Step { consumed, produced, state };
+    fn step(&mut self, input: &[u8], output: &mut [u8]) -> GzipProgress {
+        let step = |consumed, produced, state| GzipProgress { consumed, produced, state };
         match self.phase {
             Phase::Header => {
                 let before = self.bytes.len();

@@ -127,10 +127,10 @@ struct Machine<'a> {
     memo: Vec<Option<Id>>,
 }
 
-type Step<T> = Result<T, &'static str>;
+type Unpickled<T> = Result<T, &'static str>;
 
 impl<'a> Machine<'a> {
-    fn run(&mut self) -> Step<Id> {
+    fn run(&mut self) -> Unpickled<Id> {
         loop {
             let (op, begun, before) = (self.take(1)?[0], self.at, self.values.len());
             match op {
@@ -191,7 +191,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn take(&mut self, count: usize) -> Step<&'a [u8]> {
+    fn take(&mut self, count: usize) -> Unpickled<&'a [u8]> {
         let end = self.at.checked_add(count).filter(|&end| end <= self.bytes.len()).ok_or(CUT)?;
         let taken = &self.bytes[self.at..end];
         self.at = end;
@@ -199,7 +199,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Reads a little-endian length of `bytes` bytes.
-    fn length(&mut self, bytes: usize) -> Step<usize> {
+    fn length(&mut self, bytes: usize) -> Unpickled<usize> {
         let length = self.take(bytes)?.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b));
         usize::try_from(length).map_err(|_| CUT)
     }
@@ -209,17 +209,17 @@ impl<'a> Machine<'a> {
         self.values.push(value);
     }
 
-    fn pop(&mut self) -> Step<Id> {
+    fn pop(&mut self) -> Unpickled<Id> {
         let floor = self.marks.last().copied().unwrap_or(0);
         if self.stack.len() > floor { self.stack.pop().ok_or(DAMAGED) } else { Err(DAMAGED) }
     }
 
-    fn since_mark(&mut self) -> Step<Vec<Id>> {
+    fn since_mark(&mut self) -> Unpickled<Vec<Id>> {
         let mark = self.marks.pop().filter(|&mark| mark <= self.stack.len()).ok_or(DAMAGED)?;
         Ok(self.stack.split_off(mark))
     }
 
-    fn integer(&mut self, op: u8) -> Step<()> {
+    fn integer(&mut self, op: u8) -> Unpickled<()> {
         let count = match op {
             b'K' => 1,
             b'M' => 2,
@@ -239,7 +239,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn text(&mut self, op: u8) -> Step<()> {
+    fn text(&mut self, op: u8) -> Unpickled<()> {
         let length = match op {
             0x8c | b'U' | b'C' => self.length(1)?,
             b'X' | b'T' | b'B' => self.length(4)?,
@@ -250,12 +250,12 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn top(&mut self) -> Step<&mut Value> {
+    fn top(&mut self) -> Unpickled<&mut Value> {
         let top = *self.stack.last().ok_or(DAMAGED)?;
         self.values.get_mut(top as usize).ok_or(DAMAGED)
     }
 
-    fn extend(&mut self, items: &[Id]) -> Step<()> {
+    fn extend(&mut self, items: &[Id]) -> Unpickled<()> {
         match self.top()? {
             Value::List(list) => list.extend(items),
             _ => return Err(DAMAGED),
@@ -263,7 +263,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn set(&mut self, items: &[Id]) -> Step<()> {
+    fn set(&mut self, items: &[Id]) -> Unpickled<()> {
         match self.top()? {
             Value::Dict(dict) => dict.extend(items.chunks_exact(2).map(|pair| (pair[0], pair[1]))),
             _ => return Err(DAMAGED),
@@ -271,7 +271,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn memoize(&mut self, op: u8) -> Step<()> {
+    fn memoize(&mut self, op: u8) -> Unpickled<()> {
         let at = match op {
             b'q' | b'h' => self.length(1)?,
             b'r' | b'j' => self.length(4)?,

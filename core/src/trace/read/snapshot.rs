@@ -18,7 +18,7 @@ use crate::base::names::NameId;
 use crate::trace::table::append::RowBuilder;
 use crate::trace::table::bounds::count_sizes;
 use crate::trace::table::events::Table;
-use crate::trace::table::layout::Place::Args;
+use crate::trace::table::layout::FieldPlace::Args;
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -63,13 +63,13 @@ pub(crate) fn read(bytes: &[u8], limits: Limits) -> Result<(Table, Diagnostics),
     };
     snapshot.table.metadata.entries.push((SOURCE.into(), "true".into()));
     for segment in pickle.list(root, "segments") {
-        snapshot.segment(&Place::device(pickle.int(segment, "device")), segment);
+        snapshot.segment(&SnapshotDevice::device(pickle.int(segment, "device")), segment);
     }
     for segment in pickle.list(root, HOST.segments) {
         snapshot.segment(&HOST, segment);
     }
     for (device, entries) in (0i64..).zip(pickle.list(root, "device_traces")) {
-        snapshot.history(root, &Place::device(device), &snapshot.entries(entries));
+        snapshot.history(root, &SnapshotDevice::device(device), &snapshot.entries(entries));
     }
     snapshot.history(root, &HOST, &snapshot.entries(pickle.field(root, "host_traces")));
     let mut diagnostics = Diagnostics::default();
@@ -89,7 +89,7 @@ pub(crate) fn read(bytes: &[u8], limits: Limits) -> Result<(Table, Diagnostics),
 pub(crate) const SOURCE: &str = "memory_snapshot";
 
 /// Whose memory it is.
-struct Place {
+struct SnapshotDevice {
     /// The key of its segments in the snapshot.
     segments: &'static str,
     device: i64,
@@ -98,16 +98,16 @@ struct Place {
     pid: Cow<'static, str>,
 }
 
-const HOST: Place = Place {
+const HOST: SnapshotDevice = SnapshotDevice {
     segments: "host_segments",
     device: 0,
     device_type: 0,
     pid: Cow::Borrowed("\"pinned host memory\""),
 };
 
-impl Place {
-    fn device(device: i64) -> Place {
-        Place { segments: "segments", device, device_type: 1, pid: Cow::Owned(device.to_string()) }
+impl SnapshotDevice {
+    fn device(device: i64) -> SnapshotDevice {
+        SnapshotDevice { segments: "segments", device, device_type: 1, pid: Cow::Owned(device.to_string()) }
     }
 }
 
@@ -134,7 +134,7 @@ impl<'a> Snapshot<'a> {
         !self.is_full
     }
 
-    fn segment(&mut self, place: &Place, segment: &Value) {
+    fn segment(&mut self, place: &SnapshotDevice, segment: &Value) {
         if !self.has_room() {
             return;
         }
@@ -201,7 +201,7 @@ impl<'a> Snapshot<'a> {
         entries
     }
 
-    fn history(&mut self, root: &Value, place: &Place, entries: &[&Value]) {
+    fn history(&mut self, root: &Value, place: &SnapshotDevice, entries: &[&Value]) {
         let pickle = self.pickle;
         // PyTorch can leave out the ends of releases. Then their beginnings count.
         let is = |wanted: &str| entries.iter().any(|entry| pickle.text(entry, "action") == wanted);
@@ -244,7 +244,7 @@ impl<'a> Snapshot<'a> {
     fn totals_before(
         &self,
         root: &Value,
-        place: &Place,
+        place: &SnapshotDevice,
         (entries, release): (&[&Value], &str),
     ) -> (i64, i64) {
         let pickle = self.pickle;

@@ -10,7 +10,7 @@ use crate::base::names::Names;
 use crate::trace::read::scan::items;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::Place;
+use crate::trace::table::layout::FieldPlace;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde_json::Value as Json;
@@ -89,7 +89,7 @@ pub(super) fn read(samples: &mut Samples, table: &mut Table, diagnostics: &mut D
         .iter()
         .map(|layout| {
             let is_stack = |key| keys.as_flattened().contains(&Some(key));
-            layout.fields.iter().any(|f| f.place == Place::Top && is_stack(f.key))
+            layout.fields.iter().any(|f| f.place == FieldPlace::Top && is_stack(f.key))
         })
         .collect();
     let has_samples = layouts.iter().any(|layout| layout.ph == b'P');
@@ -189,13 +189,13 @@ fn stack_of(
     row: Row,
     [id, list]: &[&str; 2],
 ) -> Option<u32> {
-    let id = match table.field_named(row, Place::Top, id) {
+    let id = match table.field_named(row, FieldPlace::Top, id) {
         Some(Value::Int(id)) => Some(id.to_string()),
         Some(Value::Text(id)) => Some(id.into()),
         _ => None,
     };
     let known = id.as_ref().and_then(|id| frames.get(id));
-    let list = table.field_named(row, Place::Top, list).and_then(|value| value.as_json());
+    let list = table.field_named(row, FieldPlace::Top, list).and_then(|value| value.as_json());
     let list = list.filter(|text| text.starts_with('[') && known.is_none());
     let Some(list) = list else { return id.map(|_| known.unwrap_or(NONE)) };
     let mut frame = NONE;

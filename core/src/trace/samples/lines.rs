@@ -5,7 +5,7 @@ use crate::base::diagnostics::{Code, Diagnostics};
 use crate::base::names::NameId;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::{Field, Place};
+use crate::trace::table::layout::{Field, FieldPlace};
 use crate::trace::table::metadata::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -33,20 +33,21 @@ impl<'a> Lines<'a> {
     }
 
     fn has_samples(&self, row: Row) -> bool {
-        let value = |&key: &NameId| self.table.field_with(row, Place::Top, key);
+        let value = |&key: &NameId| self.table.field_with(row, FieldPlace::Top, key);
         self.keys.iter().flatten().filter_map(value).any(|value| value.as_json().is_some())
     }
 
     /// After damage, a document that follows can be read as a line. It is one only without events.
     fn has_events(&self, row: Row) -> bool {
-        let events = self.events.and_then(|key| self.table.field_with(row, Place::Top, key));
+        let events = self.events.and_then(|key| self.table.field_with(row, FieldPlace::Top, key));
         events.is_some_and(|events| events.to_json() != "[]")
     }
 
     /// The members of the document that a line has, with their JSON.
     pub(crate) fn members(&self, row: Row) -> impl Iterator<Item = (String, String)> {
-        let is_member =
-            |(field, _): &(&Field, Value<'_>)| field.place == Place::Top && Some(field.key) != self.events;
+        let is_member = |(field, _): &(&Field, Value<'_>)| {
+            field.place == FieldPlace::Top && Some(field.key) != self.events
+        };
         let members = self.table.all_fields(row).filter(is_member);
         members.map(|(field, value)| (self.table.names.get(field.key).into(), value.to_json()))
     }

@@ -10,7 +10,7 @@ use crate::base::names::Names;
 use crate::base::order::sort_by_key;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::layout::{FieldPlace, Key};
 use crate::trace::table::tracks::TrackId;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -45,7 +45,7 @@ struct Nodes {
 /// Whether an event is a part of a profile: it has the name of one, and its category or its data.
 pub(crate) fn is_profile(table: &Table, row: Row) -> bool {
     let has_data =
-        || table.field_named(row, Place::Args, "data").is_some_and(|data| data.as_json().is_some());
+        || table.field_named(row, FieldPlace::Args, "data").is_some_and(|data| data.as_json().is_some());
     matches!(table.ph(row), b'P' | b'I' | b'i' | b'n')
         && matches!(table.name(row), PROFILE | CHUNK | COMPLETE)
         && (table.cat(row).contains("disabled-by-default") || has_data())
@@ -137,7 +137,7 @@ fn id_of(table: &Table, row: Row) -> String {
 
 /// The argument `data`; null if it is missing.
 pub(super) fn data_of(table: &Table, row: Row) -> Json {
-    let data = table.field_named(row, Place::Args, "data").and_then(|value| value.as_json());
+    let data = table.field_named(row, FieldPlace::Args, "data").and_then(|value| value.as_json());
     data.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Json::Null)
 }
 

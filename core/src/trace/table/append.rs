@@ -1,7 +1,7 @@
 //! Rows that are not read from JSON text: records of a live profiler, entries of a memory snapshot, recordings.
 
 use super::events::{Fixed, Row, Table};
-use super::layout::{FieldType, NodeId, Place};
+use super::layout::{FieldPlace, FieldType, NodeId};
 use super::tracks::{Track, TrackId};
 use crate::base::names::{NameId, Names};
 use crate::base::time;
@@ -36,61 +36,61 @@ impl<'a> RowBuilder<'a> {
     }
 
     /// Adds a null field.
-    pub(crate) fn null(self, place: Place, key: &str) -> RowBuilder<'a> {
+    pub(crate) fn null(self, place: FieldPlace, key: &str) -> RowBuilder<'a> {
         self.step(place, key, FieldType::Null)
     }
 
     /// Adds a number, given as JSON text.
-    pub(crate) fn number(self, place: Place, key: &str, value: &str) -> RowBuilder<'a> {
+    pub(crate) fn number(self, place: FieldPlace, key: &str, value: &str) -> RowBuilder<'a> {
         self.named(place, key, value, FieldType::Number)
     }
 
     /// Adds an integer.
-    pub(crate) fn int(self, place: Place, key: &str, value: i64) -> RowBuilder<'a> {
+    pub(crate) fn int(self, place: FieldPlace, key: &str, value: i64) -> RowBuilder<'a> {
         self.table.fields.push_int(value);
         self.step(place, key, FieldType::Int)
     }
 
     /// Adds a number with six decimals.
-    pub(crate) fn micro(self, place: Place, key: &str, value: f64) -> RowBuilder<'a> {
+    pub(crate) fn micro(self, place: FieldPlace, key: &str, value: f64) -> RowBuilder<'a> {
         self.table.fields.push_int(libm::round(value * 1e6) as i64);
         self.table.fields.push_varint(6);
         self.step(place, key, FieldType::Decimal)
     }
 
     /// Adds a string.
-    pub(crate) fn text(self, place: Place, key: &str, value: &str) -> RowBuilder<'a> {
+    pub(crate) fn text(self, place: FieldPlace, key: &str, value: &str) -> RowBuilder<'a> {
         self.named(place, key, value, FieldType::Text)
     }
 
     /// Adds a string that is known.
-    pub(crate) fn text_id(self, place: Place, key: &str, value: NameId) -> RowBuilder<'a> {
+    pub(crate) fn text_id(self, place: FieldPlace, key: &str, value: NameId) -> RowBuilder<'a> {
         self.table.fields.push_varint(u64::from(value.0));
         self.step(place, key, FieldType::Text)
     }
 
     /// Adds an array or object, given as JSON text.
-    pub(crate) fn json(self, place: Place, key: &str, value: &str) -> RowBuilder<'a> {
+    pub(crate) fn json(self, place: FieldPlace, key: &str, value: &str) -> RowBuilder<'a> {
         self.named(place, key, value, FieldType::Json)
     }
 
-    fn named(self, place: Place, key: &str, value: &str, field_type: FieldType) -> RowBuilder<'a> {
+    fn named(self, place: FieldPlace, key: &str, value: &str, field_type: FieldType) -> RowBuilder<'a> {
         let id = self.table.names.intern(value);
         self.table.fields.push_varint(u64::from(id.0));
         self.step(place, key, field_type)
     }
 
     /// Adds a boolean.
-    pub(crate) fn bool(self, place: Place, key: &str, value: bool) -> RowBuilder<'a> {
+    pub(crate) fn bool(self, place: FieldPlace, key: &str, value: bool) -> RowBuilder<'a> {
         self.step(place, key, if value { FieldType::True } else { FieldType::False })
     }
 
-    fn step(self, place: Place, key: &str, field_type: FieldType) -> RowBuilder<'a> {
+    fn step(self, place: FieldPlace, key: &str, field_type: FieldType) -> RowBuilder<'a> {
         let key = self.table.names.intern(key);
         self.step_to(place, key, field_type)
     }
 
-    fn step_to(mut self, place: Place, key: NameId, field_type: FieldType) -> RowBuilder<'a> {
+    fn step_to(mut self, place: FieldPlace, key: NameId, field_type: FieldType) -> RowBuilder<'a> {
         self.node = self.table.layouts.step(self.node, key, place, field_type);
         self
     }
@@ -98,12 +98,12 @@ impl<'a> RowBuilder<'a> {
     /// Adds a field of `args` by the id of its key, with a value that is packed as one varint.
     pub(crate) fn packed(self, key: NameId, field_type: FieldType, varint: u64) -> RowBuilder<'a> {
         self.table.fields.push_varint(varint);
-        self.step_to(Place::Args, key, field_type)
+        self.step_to(FieldPlace::Args, key, field_type)
     }
 
     /// Adds a field of `args` whose type implies its value.
     pub(crate) fn unit(self, key: NameId, field_type: FieldType) -> RowBuilder<'a> {
-        self.step_to(Place::Args, key, field_type)
+        self.step_to(FieldPlace::Args, key, field_type)
     }
 
     /// Appends the row on this track.

@@ -8,7 +8,7 @@
 
 use super::column::Column;
 use super::fields::{Fields, Value, read};
-use super::layout::{Field, Key, Layout, LayoutId, Layouts, NodeId, Place, is_begin};
+use super::layout::{Field, FieldPlace, Key, Layout, LayoutId, Layouts, NodeId, is_begin};
 use super::metadata::Metadata;
 use super::tracks::{Track, TrackId, Tracks};
 use crate::base::handle::{handle, run};
@@ -128,7 +128,7 @@ impl Table {
             let id = self.layout_id(row);
             let layout = self.layouts.get(id).clone();
             let is_kept =
-                |field: &&Field| field.place != Place::Top || !keys.contains(&self.names.get(field.key));
+                |field: &&Field| field.place != FieldPlace::Top || !keys.contains(&self.names.get(field.key));
             let fields = layout.fields.iter().filter(is_kept);
             fields.clone().for_each(|field| kept.push_field(&self.fields, row.index(), field));
             kept.finish_event();
@@ -372,12 +372,12 @@ impl Table {
     }
 
     /// The value of a field by its key. If a key occurs twice, the last value is returned.
-    pub fn field_named(&self, row: Row, place: Place, key: &str) -> Option<Value<'_>> {
+    pub fn field_named(&self, row: Row, place: FieldPlace, key: &str) -> Option<Value<'_>> {
         self.field_with(row, place, self.names.find(key)?)
     }
 
     /// The same by the id of the key.
-    pub(crate) fn field_with(&self, row: Row, place: Place, key: NameId) -> Option<Value<'_>> {
+    pub(crate) fn field_with(&self, row: Row, place: FieldPlace, key: NameId) -> Option<Value<'_>> {
         let field = self.layout(row).fields.iter().rev().find(|f| f.key == key && f.place == place)?;
         Some(self.fields.value(row.index(), field, &self.names))
     }

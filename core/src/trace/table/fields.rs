@@ -376,7 +376,7 @@ pub(crate) fn read<'a>(bytes: &mut &[u8], field_type: FieldType, names: &'a Name
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::table::layout::Place;
+    use crate::trace::table::layout::FieldPlace;
 
     #[test]
     fn decimals_are_the_nearest_numbers() {
@@ -418,7 +418,8 @@ mod tests {
         for row in 0..600 {
             for value in [0, sizes(row).saturating_sub(1)] {
                 let key = NameId::EMPTY;
-                let field = Field { key, place: Place::Args, field_type: FieldType::Int, skip: value as u32 };
+                let field =
+                    Field { key, place: FieldPlace::Args, field_type: FieldType::Int, skip: value as u32 };
                 if value < sizes(row) {
                     let found = fields.value(row, &field, &names);
                     assert_eq!(found, Value::Int((row * 100_000 + value) as i64));

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 /// The position of a field in the event object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum FieldPlace {
     /// At the top level, next to `ph` and `ts`.
     Top,
     /// Inside `args`.
@@ -153,7 +153,7 @@ pub struct Field {
     /// The key.
     pub key: NameId,
     /// The position in the event object.
-    pub place: Place,
+    pub place: FieldPlace,
     /// The type of its value.
     pub(crate) field_type: FieldType,
     /// The number of varints of the event before its value.
@@ -232,11 +232,11 @@ pub(crate) struct NodeId(u32);
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
-struct Node {
+struct FieldNode {
     parent: u32,
     root: u32,
     key: NameId,
-    place: Place,
+    place: FieldPlace,
     field_type: FieldType,
     repeats: bool,
     layout: u32,
@@ -246,7 +246,7 @@ struct Node {
 /// Every layout of a trace.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layouts {
-    nodes: Vec<Node>,
+    nodes: Vec<FieldNode>,
     edges: Index,
     roots: Index,
     kinds: Vec<(u32, u8, Option<NameId>)>,
@@ -269,7 +269,7 @@ impl Default for PathKeys {
 }
 
 impl PathKeys {
-    fn path_key(key: NameId, place: Place) -> (i64, i64) {
+    fn path_key(key: NameId, place: FieldPlace) -> (i64, i64) {
         (i64::from(key.0), i64::from(place as u8))
     }
 }
@@ -284,22 +284,44 @@ impl Layouts {
         if let Some(node) = self.roots.get(key) {
             return NodeId(node);
         }
-        let node = self.push(NONE, NameId::EMPTY, Place::Top, FieldType::Null, false);
+        let node = self.push(NONE, NameId::EMPTY, FieldPlace::Top, FieldType::Null, false);
         self.roots.set(key, node);
         self.kinds.push((node, ph, cat));
         NodeId(node)
     }
 
-    fn push(&mut self, parent: u32, key: NameId, place: Place, field_type: FieldType, repeats: bool) -> u32 {
+    fn push(
+        &mut self,
+        parent: u32,
+        key: NameId,
+        place: FieldPlace,
+        field_type: FieldType,
+        repeats: bool,
+    ) -> u32 {
         let id = self.nodes.len() as u32;
         let root = self.nodes.get(parent as usize).map_or(id, |n| n.root);
-        self.nodes.push(Node { parent, root, key, place, field_type, repeats, layout: NONE, likely: NONE });
+        self.nodes.push(FieldNode {
+            parent,
+            root,
+            key,
+            place,
+            field_type,
+            repeats,
+            layout: NONE,
+            likely: NONE,
+        });
         id
     }
 
     /// The node after one more field.
     #[inline]
-    pub(crate) fn step(&mut self, node: NodeId, key: NameId, place: Place, field_type: FieldType) -> NodeId {
+    pub(crate) fn step(
+        &mut self,
+        node: NodeId,
+        key: NameId,
+        place: FieldPlace,
+        field_type: FieldType,
+    ) -> NodeId {
         let likely = self.nodes[node.0 as usize].likely;
         if let Some(child) = self.nodes.get(likely as usize)
             && child.key == key
@@ -311,7 +333,7 @@ impl Layouts {
         self.step_slow(node, key, place, field_type)
     }
 
-    fn step_slow(&mut self, node: NodeId, key: NameId, place: Place, field_type: FieldType) -> NodeId {
+    fn step_slow(&mut self, node: NodeId, key: NameId, place: FieldPlace, field_type: FieldType) -> NodeId {
         let kind = i64::from(place as u8) << 8 | i64::from(field_type as u8);
         let edge = (i64::from(node.0) << 32 | i64::from(key.0), kind);
         let child = if let Some(child) = self.edges.get(edge) {
@@ -327,7 +349,7 @@ impl Layouts {
     }
 
     /// Whether a key is on the path to `node`.
-    fn path_has(&mut self, node: NodeId, key: NameId, place: Place) -> bool {
+    fn path_has(&mut self, node: NodeId, key: NameId, place: FieldPlace) -> bool {
         let mut at = node.0;
         for _ in 0..SHORT {
             let n = &self.nodes[at as usize];
@@ -374,7 +396,7 @@ impl Layouts {
         at
     }
 
-    fn path(&self, node: NodeId) -> Vec<(NameId, Place, FieldType)> {
+    fn path(&self, node: NodeId) -> Vec<(NameId, FieldPlace, FieldType)> {
         let mut path = Vec::new();
         let mut n = &self.nodes[node.0 as usize];
         while n.parent != NONE {
@@ -411,8 +433,8 @@ impl Layouts {
             let at = layout.fields.len();
             layout.fields.push(Field { key, place, field_type, skip });
             skip += field_type.varints();
-            let known =
-                Key::from_name(names.get(key)).filter(|known| place == Place::Top || !known.is_top_level());
+            let known = Key::from_name(names.get(key))
+                .filter(|known| place == FieldPlace::Top || !known.is_top_level());
             if let (Some(known), true) = (known, at < u16::MAX as usize) {
                 layout.known[known as usize] = at as u16;
             }

@@ -1,7 +1,7 @@
 //! Appends the events of another table, as if they had been read into this one.
 
 use super::events::{Fixed, Table};
-use super::layout::{FieldType, LayoutId, Place};
+use super::layout::{FieldPlace, FieldType, LayoutId};
 use super::tracks::{Track, TrackId};
 use crate::base::names::NameId;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 pub(super) struct Shape {
     pub(super) ph: u8,
     pub(super) cat: Option<NameId>,
-    pub(super) fields: Vec<(NameId, Place, FieldType)>,
+    pub(super) fields: Vec<(NameId, FieldPlace, FieldType)>,
 }
 
 /// What the events of a table refer to by ids, in the order of these ids.

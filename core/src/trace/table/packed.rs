@@ -3,7 +3,7 @@
 //! Names, tracks and shapes come first, then one record of [`RECORD`] bytes for each event, then the packed fields of all events.
 
 use super::events::{Fixed, Table};
-use super::layout::{FieldType, LayoutId, Place};
+use super::layout::{FieldPlace, FieldType, LayoutId};
 use super::merge::{References, Shape};
 use super::tracks::{Track, TrackId};
 use crate::base::names::NameId;
@@ -43,7 +43,7 @@ fn write_shape(out: &mut Writer, shape: &Shape) {
     out.optional(shape.cat.map(|cat| i64::from(cat.0)));
     out.list(&shape.fields, |out, &(key, place, field_type)| {
         out.unsigned(u64::from(key.0));
-        out.unsigned(u64::from(place == Place::Args));
+        out.unsigned(u64::from(place == FieldPlace::Args));
         out.unsigned(field_type as u64);
     });
 }
@@ -116,7 +116,7 @@ fn read_shape(reader: &mut Reader<'_>) -> Option<Shape> {
     };
     let fields = reader.list(|r| {
         let key = name(r)?;
-        let place = if r.unsigned()? == 0 { Place::Top } else { Place::Args };
+        let place = if r.unsigned()? == 0 { FieldPlace::Top } else { FieldPlace::Args };
         let field_type = *FieldType::ALL.get(usize::try_from(r.unsigned()?).ok()?)?;
         Some((key, place, field_type))
     })?;

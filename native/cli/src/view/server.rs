@@ -175,7 +175,7 @@ fn router(address: SocketAddr, secret: &str, content: &Content, entry: Entry) ->
         Content::Live(live) => page.nest(&format!("/{secret}/live"), live::router(live)),
     };
     let header = |text: String| HeaderValue::from_str(&text).map_err(|e| Failure::usage(e.to_string()));
-    let own = Own {
+    let own = ServerHeaders {
         host: header(address.to_string())?,
         origin: header(format!("http://{address}"))?,
         policy: header(format!("{}; frame-ancestors 'none'", policy()))?,
@@ -209,7 +209,7 @@ fn traces(mut router: Router, secret: &str, sources: &[Source]) -> Result<Router
 
 /// What requests and answers of this server have.
 #[derive(Clone)]
-struct Own {
+struct ServerHeaders {
     host: HeaderValue,
     origin: HeaderValue,
     policy: HeaderValue,
@@ -217,7 +217,7 @@ struct Own {
 
 /// Refuses requests for another host and of another page, and sets headers: so that no other page can show or read an answer, no
 /// answer is kept or taken for something else, and the browser does not decompress a trace.
-async fn guard(own: Own, request: Request, next: Next) -> Response {
+async fn guard(own: ServerHeaders, request: Request, next: Next) -> Response {
     let is_foreign = request.headers().get_all(ORIGIN).iter().any(|origin| *origin != own.origin);
     let is_trace = ["/trace/", "/live/"].iter().any(|part| request.uri().path().contains(part));
     let hosts: Vec<_> = request.headers().get_all(HOST).iter().collect();

@@ -7,7 +7,7 @@
 use kinetoscope::tracing_layer::layer;
 use kinetoscope::{Profiler, Recording, SpanArguments};
 use kinetoscope_core::trace::table::events::Row;
-use kinetoscope_core::trace::table::layout::Place;
+use kinetoscope_core::trace::table::layout::FieldPlace;
 use opentelemetry::trace::{TraceContextExt, TracerProvider};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ fn exported(spans: &[SpanData]) -> Spans {
 
 fn recorded(recording: &Recording) -> Result<Spans, Box<dyn Error>> {
     let table = &recording.trace()?.table;
-    let text = |row: Row, key| table.field_named(row, Place::Args, key)?.as_str().map(str::to_owned);
+    let text = |row: Row, key| table.field_named(row, FieldPlace::Args, key)?.as_str().map(str::to_owned);
     let ids = |row| Some(((text(row, "trace id")?, text(row, "span id")?), table.name(row).to_owned()));
     Ok(table.rows().filter(|&row| table.is_span(row)).filter_map(ids).collect())
 }

@@ -3,7 +3,7 @@
 use super::{Local, id_of, ticks};
 use crate::hot::pool::{LARGE_WORDS, pool};
 use crate::hot::registry::Site;
-use kinetoscope_stream::record::Kind;
+use kinetoscope_stream::record::SpanKind;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ pub(crate) fn overhead_ns(state: u32) -> f64 {
 }
 
 fn measured_overhead_ns(state: u32) -> f64 {
-    static SITE: Site = Site::new("overhead", Kind::Op, file!(), line!());
+    static SITE: Site = Site::new("overhead", SpanKind::Op, file!(), line!());
     let local = Local::new();
     let (Some(_), Some(chunk)) = (local.without_reentry(|| id_of(&SITE)), pool().take(LARGE_WORDS, true))
     else {

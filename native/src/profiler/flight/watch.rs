@@ -25,7 +25,7 @@ pub(crate) struct Limits {
 
 /// The step that runs.
 #[derive(Clone, Debug)]
-struct Step {
+struct RunningStep {
     began: Instant,
     /// The file that was written because the step is slow.
     written: Option<PathBuf>,
@@ -56,7 +56,7 @@ pub(crate) struct Watch {
     #[cfg(unix)]
     pub(crate) signals: Option<Signals>,
     pub(crate) limits: Limits,
-    step: Mutex<Option<Step>>,
+    step: Mutex<Option<RunningStep>>,
     outcome: Mutex<Outcome>,
     /// The files that were written, the dumps that failed, and those beyond the limits.
     pub(crate) written: AtomicU64,
@@ -109,13 +109,13 @@ impl Watch {
         }
     }
 
-    fn is_over(&self, step: &Step) -> bool {
+    fn is_over(&self, step: &RunningStep) -> bool {
         self.bound.is_some_and(|bound| step.began.elapsed() > bound)
     }
 
     /// Begins a step.
     pub(crate) fn begin_step(&self) {
-        *hold(&self.step) = Some(Step { began: Instant::now(), written: None, is_slow: false });
+        *hold(&self.step) = Some(RunningStep { began: Instant::now(), written: None, is_slow: false });
     }
 
     /// Ends the step. Returns it if it was slow.

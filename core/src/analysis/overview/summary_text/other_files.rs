@@ -12,7 +12,7 @@ use crate::base::page::Page;
 use crate::base::rows::{Cell, Rows};
 use crate::base::units::{bytes, counted, time_ns};
 use crate::trace::Trace;
-use crate::trace::execution::{Node, nodes_of};
+use crate::trace::execution::{ExecutionNode, nodes_of};
 use crate::trace::read::snapshot::SOURCE;
 use crate::trace::table::events::Row;
 use alloc::format;
@@ -50,16 +50,16 @@ pub(super) fn facts(trace: &Trace, summary: &Summary) -> Option<Vec<String>> {
         let counts = [(sum(|one| one.segments), "segment"), (sum(|one| one.blocks), "block")];
         return Some(counts.map(|(n, what)| counted(n, what)).into_iter().chain([history]).collect());
     }
-    let nodes: Vec<Node<'_>> = nodes_of(&trace.table)?.collect();
+    let nodes: Vec<ExecutionNode<'_>> = nodes_of(&trace.table)?.collect();
     let operators = nodes.iter().filter(|node| !node.schema().is_empty()).count();
     let mut ids = Keyed::<bool>::default();
     for id in nodes.iter().filter_map(|node| node.int("id")) {
         *ids.entry((id, 0)) = true;
     }
-    let is_root = |node: &&Node<'_>| {
+    let is_root = |node: &&ExecutionNode<'_>| {
         node.parent().is_none_or(|parent| ids.get((parent, 0)).is_none() || node.int("id") == Some(parent))
     };
-    let roots: Vec<&str> = nodes.iter().filter(is_root).map(Node::name).collect();
+    let roots: Vec<&str> = nodes.iter().filter(is_root).map(ExecutionNode::name).collect();
     let mut facts =
         vec![counted(nodes.len(), "node"), format!("{} with a schema", counted(operators, "operator"))];
     match roots[..] {

@@ -1,7 +1,7 @@
 //! The input and output of the evaluation.
 
 use crate::analysis::intervals::Interval;
-use crate::analysis::torch::event_tree::Node;
+use crate::analysis::torch::event_tree::EventNode;
 use alloc::vec::Vec;
 
 /// A launch call or a kernel.
@@ -19,7 +19,7 @@ pub struct Call {
     /// Start and end, in ns.
     pub time: Interval,
     /// The caller.
-    pub parent: Option<Node>,
+    pub parent: Option<EventNode>,
 }
 
 /// The metrics of a call. Times are in ns.
@@ -52,5 +52,5 @@ pub struct Evaluation {
     /// The queue depth at each launch and kernel, ordered by start.
     pub queue: Vec<(Interval, usize)>,
     /// The calls to optimize, the most promising first.
-    pub ranked: Vec<Node>,
+    pub ranked: Vec<EventNode>,
 }

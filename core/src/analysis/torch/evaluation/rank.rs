@@ -4,7 +4,7 @@ use super::call::{Call, Evaluation, Metrics};
 use super::overlaps::Overlaps;
 use crate::analysis::children::Children;
 use crate::analysis::intervals::Interval;
-use crate::analysis::torch::event_tree::Node;
+use crate::analysis::torch::event_tree::EventNode;
 use crate::base::order::{descending, float_key, sort_by_key};
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ pub const PEAK: usize = 4;
 /// The weight of self time relative to idle time.
 pub const SELF_WEIGHT: f32 = 0.6;
 
-pub(super) fn rank(out: &Evaluation, calls: &[Call]) -> Vec<Node> {
+pub(super) fn rank(out: &Evaluation, calls: &[Call]) -> Vec<EventNode> {
     let falls = Overlaps::new(falls(&out.queue));
     let mut chosen = torch_order(calls);
     chosen.retain(|&call| falls.with(calls[call.index()].time) > 0);
@@ -30,8 +30,8 @@ pub(super) fn rank(out: &Evaluation, calls: &[Call]) -> Vec<Node> {
 }
 
 /// Returns the order of calls with equal scores: depth first, siblings in reverse.
-fn torch_order(calls: &[Call]) -> Vec<Node> {
-    let parents: Vec<Option<Node>> = calls.iter().map(|call| call.parent).collect();
+fn torch_order(calls: &[Call]) -> Vec<EventNode> {
+    let parents: Vec<Option<EventNode>> = calls.iter().map(|call| call.parent).collect();
     let children = Children::new(&parents);
     let mut stack = children.roots().to_vec();
     let mut order = Vec::with_capacity(calls.len());

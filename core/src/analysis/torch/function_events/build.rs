@@ -1,6 +1,6 @@
 //! The builder of function events, and four of its stages: memory, tree, merging, sums.
 
-use super::{Bytes, FunctionEvent, FunctionEvents, Kind, flag};
+use super::{Bytes, EventKind, FunctionEvent, FunctionEvents, flag};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::base::handle::collect;
 use crate::base::index::Index;
@@ -82,7 +82,7 @@ impl<'a> Builder<'a> {
         let mut memory = Vec::with_capacity(self.out.rows.len());
         for (&row, &kind) in self.out.rows.iter().zip(&self.out.kinds) {
             let interval = self.memory_interval(row);
-            let is_host = kind != Kind::Device;
+            let is_host = kind != EventKind::Device;
             let bytes = is_host.then(|| parts[recording_of(table, row)].take(table, interval)).flatten();
             memory.push((bytes.unwrap_or_default(), bytes.unwrap_or_default()));
         }
@@ -112,17 +112,17 @@ impl<'a> Builder<'a> {
     fn insert_memory_events(&mut self, unowned: &[Row]) {
         let table = self.table;
         let old = core::mem::take(&mut self.out);
-        let mut merged: Vec<(Row, Kind, Bytes)> = (0..old.rows.len())
+        let mut merged: Vec<(Row, EventKind, Bytes)> = (0..old.rows.len())
             .map(|at| (old.rows[at], old.kinds[at], old.memory.get(at).map_or(Bytes::default(), |m| m.0)))
             .collect();
         merged.extend(unowned.iter().map(|&row| {
             // A trace contains the size of a failed allocation, PyTorch's events do not.
             let is_given = table.metadata.source != Source::Chrome || table.name(row) == "[memory]";
             let bytes = if is_given { record_bytes(table, row) } else { Bytes::default() };
-            (row, Kind::Memory, bytes)
+            (row, EventKind::Memory, bytes)
         }));
         sort_by_key(&mut merged, |&(row, kind, _)| {
-            let end = if kind == Kind::Memory { table.ts(row) } else { old.open_ranges.end(table, row) };
+            let end = if kind == EventKind::Memory { table.ts(row) } else { old.open_ranges.end(table, row) };
             (table.ts(row), descending(end))
         });
         self.out = FunctionEvents {
@@ -140,7 +140,7 @@ impl<'a> Builder<'a> {
         self.out.parents = vec![None; self.out.rows.len()];
         for event in self.out.events() {
             let out = &self.out;
-            if out.kind(event) == Kind::Device || out.is_async(event) {
+            if out.kind(event) == EventKind::Device || out.is_async(event) {
                 continue;
             }
             let begin = out.start_ns(table, event);

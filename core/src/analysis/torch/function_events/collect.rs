@@ -2,7 +2,7 @@
 //! events of profiling results, and for legacy records.
 
 use super::build::{Builder, RunningBytes, record_bytes, rounded_ns};
-use super::{Bytes, FunctionEvent, FunctionEvents, Kind, flag, is_python_call};
+use super::{Bytes, EventKind, FunctionEvent, FunctionEvents, flag, is_python_call};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::analysis::torch::event_tree::EventTree;
 use crate::analysis::torch::main_thread::MainThreads;
@@ -142,7 +142,8 @@ impl Builder<'_> {
 
     fn set_kinds(&mut self) {
         let table = self.table;
-        let kind = |&row: &Row| if table.category(row).is_on_device() { Kind::Device } else { Kind::Cpu };
+        let kind =
+            |&row: &Row| if table.category(row).is_on_device() { EventKind::Device } else { EventKind::Cpu };
         self.out.kinds = self.out.rows.iter().map(kind).collect();
     }
 
@@ -169,7 +170,7 @@ impl Builder<'_> {
         for (_, _, pop, push) in order {
             let is_range = pop != push;
             self.out.rows.push(push);
-            self.out.kinds.push(if is_range { Kind::Cpu } else { Kind::Memory });
+            self.out.kinds.push(if is_range { EventKind::Cpu } else { EventKind::Memory });
             let remote = table.field(pop, Key::IsRemote) == Some(Value::Bool(true));
             let remote = if remote && is_range { flag::REMOTE } else { 0 };
             let is_async = if is_range { async_flag(table, push, (pop, Key::StartThreadId)) } else { 0 };
@@ -208,7 +209,7 @@ impl Builder<'_> {
         }
         let mut kernels = Kernels::new(self.out.len(), self.wants_all);
         for event in self.out.events() {
-            if self.out.kind(event) != Kind::Device {
+            if self.out.kind(event) != EventKind::Device {
                 continue;
             }
             let row = self.out.row(event);
@@ -280,7 +281,7 @@ impl Builder<'_> {
     fn devices_in_file_order(&self) -> Vec<FunctionEvent> {
         let out = &self.out;
         let mut devices: Vec<FunctionEvent> =
-            out.events().filter(|&event| out.kind(event) == Kind::Device).collect();
+            out.events().filter(|&event| out.kind(event) == EventKind::Device).collect();
         sort_by_key(&mut devices, |&event| (i64::from(out.row(event)), 0));
         devices
     }
@@ -299,7 +300,7 @@ impl Builder<'_> {
 impl FunctionEvents {
     /// Whether an event can have kernels.
     pub(in crate::analysis::torch) fn has_kernels(&self, event: FunctionEvent) -> bool {
-        self.kind(event) == Kind::Cpu && !self.is_async(event)
+        self.kind(event) == EventKind::Cpu && !self.is_async(event)
     }
 
     /// The id by which profiling results link device work to operators, if it counts for them.

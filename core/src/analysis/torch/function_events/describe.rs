@@ -1,6 +1,6 @@
 //! Names, overloads, shapes and FLOPs of function events.
 
-use super::Kind;
+use super::EventKind;
 use super::build::Builder;
 use crate::analysis::flops::{self, Inputs};
 use crate::analysis::torch::overloads::Overloads;
@@ -30,7 +30,8 @@ impl Builder<'_> {
             let row = self.out.row(event);
             let split = overloads.split(table, row);
             // In PyTorch, the allocations of legacy records have this name, whatever the record contains.
-            let is_memory = self.out.kind(event) == Kind::Memory && self.out.source == Source::LegacyRecords;
+            let is_memory =
+                self.out.kind(event) == EventKind::Memory && self.out.source == Source::LegacyRecords;
             let name = if is_memory { memory } else { table.name_id(row) };
             let key = known[usize::from(split.is_some())][name.0 as usize].get_or_insert_with(|| {
                 let text = table.names.get(name);
@@ -88,7 +89,7 @@ impl Builder<'_> {
         flops.resize(if estimates { self.out.len() } else { flops.len() }, 0);
         for event in self.out.events() {
             let (at, row) = (event.index(), self.out.row(event));
-            if self.out.kind(event) == Kind::Memory && self.out.source == Source::LegacyRecords {
+            if self.out.kind(event) == EventKind::Memory && self.out.source == Source::LegacyRecords {
                 shape_of[at] = self.out.shapes.intern("None");
                 continue;
             }

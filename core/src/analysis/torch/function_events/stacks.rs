@@ -6,7 +6,7 @@
 //! is used.
 
 use super::call_sites::CallSites;
-use super::{FunctionEvent, FunctionEvents, Kind, is_python_call, scope};
+use super::{EventKind, FunctionEvent, FunctionEvents, is_python_call, scope};
 use crate::analysis::torch::forward::forward_threads;
 use crate::analysis::torch::frames::{StackId, StackTable, is_shown};
 use crate::base::index::Index;
@@ -57,7 +57,7 @@ impl<'a> Stacks<'a> {
         let mut own = vec![StackId::EMPTY; self.events.len()];
         for event in self.events.events() {
             let row = self.events.row(event);
-            if self.events.kind(event) == Kind::Memory {
+            if self.events.kind(event) == EventKind::Memory {
                 continue;
             }
             if self.is_call(row) {
@@ -103,12 +103,13 @@ impl<'a> Stacks<'a> {
         }
         let (table, links) = (self.table, &self.trace.links);
         let mut calls = Index::default();
-        for event in self.events.events().filter(|&event| self.events.kind(event) == Kind::Cpu) {
+        for event in self.events.events().filter(|&event| self.events.kind(event) == EventKind::Cpu) {
             calls.set((i64::from(self.events.row(event)), 0), event.index() as u32);
         }
         let mut next = Index::default();
         let mut stacks = Vec::new();
-        for event in self.events.events().rev().filter(|&event| self.events.kind(event) == Kind::Device) {
+        for event in self.events.events().rev().filter(|&event| self.events.kind(event) == EventKind::Device)
+        {
             let row = self.events.row(event);
             let track = (i64::from(table.track_id(row).0), 0);
             if table.category(row) == Category::GpuUserAnnotation {
@@ -214,7 +215,7 @@ impl<'a> Stacks<'a> {
         let track = self.table.track_id(self.events.row(event));
         match self.events.source {
             Source::Chrome | Source::ExecutionTrace => i64::from(track.0),
-            Source::LegacyRecords if self.events.kind(event) == Kind::Memory => 0,
+            Source::LegacyRecords if self.events.kind(event) == EventKind::Memory => 0,
             _ => self.table.names.get(self.table.tracks.get(track).tid).parse().unwrap_or(0),
         }
     }

@@ -1,7 +1,7 @@
 //! The interface of anti-patterns.
 
 use super::scene::{Needs, Scene};
-use crate::analysis::torch::event_tree::Node;
+use crate::analysis::torch::event_tree::EventNode;
 use alloc::vec::Vec;
 
 /// An anti-pattern: a known inefficiency.
@@ -34,17 +34,17 @@ pub trait Pattern {
     }
 
     /// Returns whether the node of [`Scene::tree`] matches.
-    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool;
+    fn is_match(&self, scene: &Scene<'_>, node: EventNode) -> bool;
 
     /// Returns every matching node in the order of the report: depth first, unless a pattern defines another order.
-    fn matches(&self, scene: &Scene<'_>) -> Vec<Node> {
+    fn matches(&self, scene: &Scene<'_>) -> Vec<EventNode> {
         let mut nodes = scene.named(|name| self.fits(name));
         nodes.retain(|&node| self.is_match(scene, node));
         nodes
     }
 
     /// Returns the maximum time that fixing this match can save, in ns; `None` if a trace does not determine it.
-    fn saving_ns(&self, _: &Scene<'_>, _: Node) -> Option<i64> {
+    fn saving_ns(&self, _: &Scene<'_>, _: EventNode) -> Option<i64> {
         None
     }
 }

@@ -2,7 +2,7 @@
 
 use super::pattern::Pattern;
 use super::scene::{Needs, Scene};
-use crate::analysis::torch::event_tree::Node;
+use crate::analysis::torch::event_tree::EventNode;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -38,21 +38,21 @@ impl Pattern for ExtraCudaCopy {
         name == "aten::to"
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: EventNode) -> bool {
         extra_copy(scene, node).is_some()
     }
 
     /// Returns the duration of the copy and of the operator that fills the tensor.
-    fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
+    fn saving_ns(&self, scene: &Scene<'_>, node: EventNode) -> Option<i64> {
         let filling = extra_copy(scene, node)?;
         Some(scene.duration_ns(node).saturating_add(scene.duration_ns(filling)))
     }
 }
 
 /// Returns the operator that filled the tensor that `node` copies.
-fn extra_copy(scene: &Scene<'_>, node: Node) -> Option<Node> {
+fn extra_copy(scene: &Scene<'_>, node: EventNode) -> Option<EventNode> {
     const FILLING: [&str; 4] = ["aten::fill_", "aten::zero_", "aten::normal_", "aten::uniform_"];
-    let last = |node: Node| scene.tree.children.get(node).last().copied();
+    let last = |node: EventNode| scene.tree.children.get(node).last().copied();
     let copy = last(node).filter(|&n| scene.name(n) == "aten::_to_copy").and_then(last)?;
     let types = scene.input_types(copy);
     let same = types.len() >= 2 && types[0].is_some() && types[0] == types[1];
@@ -61,7 +61,7 @@ fn extra_copy(scene: &Scene<'_>, node: Node) -> Option<Node> {
     }
     // The operator before the function that copies, if it has no children, or the last of its descendants.
     let before = scene.siblings(scene.tree.parent(node)?).0.last().copied();
-    let is_inside = |n: Node| Some(n) != before || last(n).is_none();
+    let is_inside = |n: EventNode| Some(n) != before || last(n).is_none();
     core::iter::successors(before, |&n| last(n)).find(|&n| is_inside(n) && FILLING.contains(&scene.name(n)))
 }
 
@@ -84,11 +84,11 @@ impl Pattern for ForLoopIndexing {
         name == "aten::select"
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: EventNode) -> bool {
         rounds(scene, node).len() >= ROUNDS
     }
 
-    fn matches(&self, scene: &Scene<'_>) -> Vec<Node> {
+    fn matches(&self, scene: &Scene<'_>) -> Vec<EventNode> {
         let mut seen = alloc::vec![false; scene.tree.len()];
         let mut found = Vec::new();
         for node in scene.tree.children.breadth_first() {
@@ -105,7 +105,7 @@ impl Pattern for ForLoopIndexing {
     }
 
     /// Returns the duration of all iterations except the first.
-    fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
+    fn saving_ns(&self, scene: &Scene<'_>, node: EventNode) -> Option<i64> {
         let rounds = rounds(scene, node);
         let (first, last) = (*rounds.get(1)?, *rounds.last()?);
         Some((scene.start_ns(last) - scene.start_ns(first)).saturating_add(scene.duration_ns(last)))
@@ -114,7 +114,7 @@ impl Pattern for ForLoopIndexing {
 
 /// Returns the first operator of every iteration of the loop that begins with `node`. An iteration is a group of
 /// siblings from one `aten::select` to the next; it ends the loop if its names differ from those of the first.
-fn rounds(scene: &Scene<'_>, node: Node) -> Vec<Node> {
+fn rounds(scene: &Scene<'_>, node: EventNode) -> Vec<EventNode> {
     let after = scene.siblings(node).1;
     let next = after.iter().position(|&n| scene.name(n) == "aten::select");
     let mut rounds = alloc::vec![node];
@@ -159,12 +159,12 @@ impl Pattern for Fp32MatMul {
 
     /// A trace does not contain whether TF32 was enabled; it counts as disabled, which is PyTorch's default. As in
     /// PyTorch, a trace without a device can match.
-    fn is_match(&self, scene: &Scene<'_>, _: Node) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, _: EventNode) -> bool {
         supports_tf32(scene)
     }
 
     /// TF32 has at most eight times the throughput; products of other types gain nothing.
-    fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
+    fn saving_ns(&self, scene: &Scene<'_>, node: EventNode) -> Option<i64> {
         let types = scene.input_types(node);
         let is_single = types.first().and_then(Option::as_deref) == Some("float");
         Some(scene.device_ns(node) / 8 * 7).filter(|&ns| is_single && ns > 0)
@@ -196,12 +196,12 @@ impl Pattern for OptimizerSingleTensor {
         })
     }
 
-    fn is_match(&self, _: &Scene<'_>, _: Node) -> bool {
+    fn is_match(&self, _: &Scene<'_>, _: EventNode) -> bool {
         true
     }
 
     /// Returns the duration of the update.
-    fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
+    fn saving_ns(&self, scene: &Scene<'_>, node: EventNode) -> Option<i64> {
         Some(scene.duration_ns(node))
     }
 }
@@ -226,17 +226,17 @@ impl Pattern for SynchronizedDataLoader {
         is_loader(name, "__iter__")
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
-        let first = |node: Node| scene.tree.children.get(node).first().copied();
+    fn is_match(&self, scene: &Scene<'_>, node: EventNode) -> bool {
+        let first = |node: EventNode| scene.tree.children.get(node).first().copied();
         let check = first(node).filter(|&n| is_loader(scene.name(n), "_get_iterator")).and_then(first);
         check.is_some_and(|n| !is_loader(scene.name(n), "check_worker_number_rationality"))
     }
 
     /// Returns the loading time up to the next loop over a loader.
-    fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
+    fn saving_ns(&self, scene: &Scene<'_>, node: EventNode) -> Option<i64> {
         let track = scene.trace.table.track_id(scene.row(node));
         let later = (node.index() + 1..scene.tree.len())
-            .map(Node::new)
+            .map(EventNode::new)
             .filter(|&n| scene.trace.table.track_id(scene.row(n)) == track)
             .take_while(|&n| !is_loader(scene.name(n), "__iter__"));
         let loading = later.filter(|&n| is_loader(scene.name(n), "__next__"));
@@ -268,18 +268,18 @@ impl Pattern for GradNotSetToNone {
         name.ends_with(": zero_grad")
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: EventNode) -> bool {
         fillings(scene, node).next().is_some()
     }
 
     /// Returns the time of filling the gradients.
-    fn saving_ns(&self, scene: &Scene<'_>, node: Node) -> Option<i64> {
+    fn saving_ns(&self, scene: &Scene<'_>, node: EventNode) -> Option<i64> {
         Some(fillings(scene, node).fold(0i64, |sum, n| sum.saturating_add(scene.duration_ns(n))))
     }
 }
 
-fn fillings<'a>(scene: &'a Scene<'_>, node: Node) -> impl Iterator<Item = Node> + use<'a> {
-    let is_filling = |&n: &Node| {
+fn fillings<'a>(scene: &'a Scene<'_>, node: EventNode) -> impl Iterator<Item = EventNode> + use<'a> {
+    let is_filling = |&n: &EventNode| {
         let parent = scene.tree.parent(n).map(|parent| scene.name(parent));
         scene.name(n) == "aten::zero_" && parent != Some("aten::zeros")
     };
@@ -310,11 +310,11 @@ impl Pattern for Conv2dBiasFollowedByBatchNorm2d {
         name == "aten::conv2d"
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: EventNode) -> bool {
         if scene.input_types(node).get(2).is_none_or(Option::is_none) {
             return false;
         }
-        let is_module = |&n: &Node| scene.name(n).starts_with("nn.Module: Conv2d");
+        let is_module = |&n: &EventNode| scene.name(n).starts_with("nn.Module: Conv2d");
         let outermost = scene.tree.and_above(node).last().unwrap_or(node);
         let module = scene.tree.and_above(node).find(is_module).unwrap_or(outermost);
         let next = scene.siblings(module).1.first();
@@ -346,7 +346,7 @@ impl Pattern for MatMulDimInFp16 {
         matches!(name, "aten::mm" | "aten::bmm" | "aten::addmm")
     }
 
-    fn is_match(&self, scene: &Scene<'_>, node: Node) -> bool {
+    fn is_match(&self, scene: &Scene<'_>, node: EventNode) -> bool {
         let types = scene.input_types(node);
         let first = types.first().and_then(Option::as_deref);
         let is_half = matches!(first, Some("c10::BFloat16" | "c10::Half"));
@@ -384,7 +384,7 @@ impl Pattern for NamePattern {
         (self.fits)(name)
     }
 
-    fn is_match(&self, _: &Scene<'_>, _: Node) -> bool {
+    fn is_match(&self, _: &Scene<'_>, _: EventNode) -> bool {
         true
     }
 }

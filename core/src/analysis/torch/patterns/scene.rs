@@ -1,6 +1,6 @@
 //! The input of patterns: the event tree, and queries on its nodes.
 
-use crate::analysis::torch::event_tree::{EventTree, Node};
+use crate::analysis::torch::event_tree::{EventNode, EventTree};
 use crate::analysis::torch::frames::is_torch_frame;
 use crate::base::handle::collect;
 use crate::base::names::NameId;
@@ -30,9 +30,9 @@ pub struct Scene<'a> {
     /// PyTorch's event tree.
     pub tree: EventTree,
     /// Every node with its name, in depth-first order.
-    order: Vec<(Node, NameId)>,
+    order: Vec<(EventNode, NameId)>,
     /// The roots of every track, by track.
-    roots: Vec<Vec<Node>>,
+    roots: Vec<Vec<EventNode>>,
     /// The device time of each node and its descendants, in ns; empty without device work.
     device: Vec<i64>,
     /// What is around each node, if a place was requested.
@@ -61,39 +61,39 @@ impl<'a> Scene<'a> {
     }
 
     /// Returns the row of a node.
-    pub fn row(&self, node: Node) -> Row {
+    pub fn row(&self, node: EventNode) -> Row {
         self.tree.row(node)
     }
 
     /// Returns the name of a node.
-    pub fn name(&self, node: Node) -> &str {
+    pub fn name(&self, node: EventNode) -> &str {
         self.tree.name(&self.trace.table, node)
     }
 
     /// Returns the nodes whose name fits, in depth-first order.
-    pub fn named(&self, fits: impl Fn(&str) -> bool) -> Vec<Node> {
+    pub fn named(&self, fits: impl Fn(&str) -> bool) -> Vec<EventNode> {
         let names = self.tree.names_that(&self.trace.table, &fits);
         let named = self.order.iter().filter(|(_, name)| names.has(*name)).map(|one| one.0);
         named.filter(|&node| fits(self.name(node))).collect()
     }
 
     /// Returns the start of a node, in ns after the start of the recording.
-    pub fn start_ns(&self, node: Node) -> i64 {
+    pub fn start_ns(&self, node: EventNode) -> i64 {
         self.trace.table.ts(self.row(node)).saturating_sub(self.trace.start_ns)
     }
 
     /// Returns the duration of a node, in ns.
-    pub fn duration_ns(&self, node: Node) -> i64 {
+    pub fn duration_ns(&self, node: EventNode) -> i64 {
         self.trace.table.dur(self.row(node)).max(0)
     }
 
     /// Returns the sum of the device work that a node and its descendants launched, in ns.
-    pub fn device_ns(&self, node: Node) -> i64 {
+    pub fn device_ns(&self, node: EventNode) -> i64 {
         self.device.get(node.index()).copied().unwrap_or(0)
     }
 
     /// Returns the siblings before the node and those after it. The siblings of a root are the roots of its track.
-    pub fn siblings(&self, node: Node) -> (&[Node], &[Node]) {
+    pub fn siblings(&self, node: EventNode) -> (&[EventNode], &[EventNode]) {
         let list = match self.tree.parent(node) {
             Some(parent) => self.tree.children.get(parent),
             None => &self.roots[self.trace.table.track_id(self.row(node)).0 as usize],
@@ -104,14 +104,14 @@ impl<'a> Scene<'a> {
     }
 
     /// Returns the types of an operator's inputs, as the trace names them; `None` for non-tensors.
-    pub fn input_types(&self, node: Node) -> Vec<Option<String>> {
+    pub fn input_types(&self, node: EventNode) -> Vec<Option<String>> {
         let is_tensor = |t: &&str| !matches!(*t, "" | "Scalar" | "ScalarList" | "TensorList");
         let types = self.list(node, Key::InputType);
         types.iter().map(|t| t.as_str().filter(is_tensor).map(ToOwned::to_owned)).collect()
     }
 
     /// Returns the sizes of an operator's inputs; empty for non-tensors.
-    pub fn input_dims(&self, node: Node) -> Vec<Vec<i64>> {
+    pub fn input_dims(&self, node: EventNode) -> Vec<Vec<i64>> {
         let sizes = |value: &Value| match value {
             Value::Array(sizes) => sizes.iter().filter_map(Value::as_i64).collect(),
             _ => Vec::new(),
@@ -119,7 +119,7 @@ impl<'a> Scene<'a> {
         self.list(node, Key::InputDims).iter().map(sizes).collect()
     }
 
-    fn list(&self, node: Node, key: Key) -> Vec<Value> {
+    fn list(&self, node: EventNode, key: Key) -> Vec<Value> {
         let text = self.trace.table.field(self.row(node), key).and_then(|v| v.as_json());
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
@@ -127,13 +127,13 @@ impl<'a> Scene<'a> {
     /// Returns the source location of a node: the innermost call at or above it that is not in PyTorch's own files, as
     /// `path:line`. Traces of PyTorch before 2.14 do not have the lines of calls. For them it is the innermost Python
     /// function that is not PyTorch's own, else the innermost one, as `path(line of its def): name`.
-    pub fn place(&self, node: Node) -> Option<&str> {
+    pub fn place(&self, node: EventNode) -> Option<&str> {
         let around = self.around.get_or_init(|| self.around())[node.index()];
         let caller = around.caller.and_then(|node| self.caller(node));
         caller.or_else(|| around.own_frame.or(around.frame).map(|node| self.name(node)))
     }
 
-    fn caller(&self, node: Node) -> Option<&str> {
+    fn caller(&self, node: EventNode) -> Option<&str> {
         self.trace.table.field(self.row(node), Key::CallFrom)?.as_str()
     }
 
@@ -163,9 +163,9 @@ impl<'a> Scene<'a> {
 /// PyTorch's.
 #[derive(Clone, Copy, Debug, Default)]
 struct Around {
-    caller: Option<Node>,
-    frame: Option<Node>,
-    own_frame: Option<Node>,
+    caller: Option<EventNode>,
+    frame: Option<EventNode>,
+    own_frame: Option<EventNode>,
 }
 
 fn device_times(trace: &Trace, tree: &EventTree) -> Vec<i64> {

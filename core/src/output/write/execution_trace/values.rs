@@ -4,9 +4,9 @@
 //! is written as that text.
 
 use crate::trace::Trace;
-use crate::trace::execution::{Node, Side};
+use crate::trace::execution::{ExecutionNode, Side};
 use crate::trace::table::events::Row;
-use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::layout::{FieldPlace, Key};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -30,7 +30,7 @@ pub(super) struct Values {
 
 impl Values {
     /// Returns those of a node of the execution trace that was joined.
-    pub(super) fn from_node(node: &Node<'_>, side: Side) -> Values {
+    pub(super) fn from_node(node: &ExecutionNode<'_>, side: Side) -> Values {
         let [values, shapes, types, strides] = node.lists(side);
         Values { values, shapes, types, strides }
     }
@@ -39,7 +39,7 @@ impl Values {
     pub(super) fn from_event(trace: &Trace, row: Row, names: [&str; 4]) -> Values {
         let list = |name| -> Vec<Value> {
             let key = if name == INPUTS[0] { trace.table.field(row, Key::InputDims) } else { None };
-            let value = key.or_else(|| trace.table.field_named(row, Place::Args, name));
+            let value = key.or_else(|| trace.table.field_named(row, FieldPlace::Args, name));
             value.and_then(|value| serde_json::from_str(value.as_json()?).ok()).unwrap_or_default()
         };
         let [shapes, types, concrete, strides] = names.map(list);

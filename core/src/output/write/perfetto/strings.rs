@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 /// What an interned string is: its field of `InternedData`.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum InternedField {
     Category = 1,
     EventName = 2,
     ArgumentName = 3,
@@ -24,12 +24,12 @@ pub(super) struct Strings {
 
 impl Strings {
     /// Returns the id of a string. Adds it to the next packet if it is new.
-    pub(super) fn id(&mut self, kind: Kind, name: NameId, names: &Names) -> u64 {
+    pub(super) fn id(&mut self, kind: InternedField, name: NameId, names: &Names) -> u64 {
         let bit = match kind {
-            Kind::Category => 1,
-            Kind::EventName => 2,
-            Kind::ArgumentName => 4,
-            Kind::ArgumentText => 8,
+            InternedField::Category => 1,
+            InternedField::EventName => 2,
+            InternedField::ArgumentName => 4,
+            InternedField::ArgumentText => 8,
         };
         let at = name.0 as usize;
         if self.written.len() <= at {

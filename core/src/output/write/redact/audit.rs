@@ -1,7 +1,7 @@
 //! The audit of a redaction: what it keeps, by which rule, and how much it hides, to review before sharing.
 
 use super::Redact;
-use super::outcome::{Audit, Field, Part};
+use super::outcome::{Audit, Field, TextPart};
 use crate::base::rows::{Column, Rows, columns};
 use crate::output::write::chrome::ChromeWriter;
 use crate::trace::table::events::Table;
@@ -25,14 +25,14 @@ impl Entries {
 impl Audit for &mut Entries {
     const COUNTS: bool = true;
 
-    fn judged(&mut self, field: Field<'_>, rule: &'static str, parts: &[Part<'_>]) {
-        let is_kept = |part: &Part<'_>| matches!(part, Part::Keep(text) if text.contains(|c: char| c.is_alphanumeric()) || parts.len() == 1);
+    fn judged(&mut self, field: Field<'_>, rule: &'static str, parts: &[TextPart<'_>]) {
+        let is_kept = |part: &TextPart<'_>| matches!(part, TextPart::Keep(text) if text.contains(|c: char| c.is_alphanumeric()) || parts.len() == 1);
         if !parts.iter().any(is_kept) {
             return self.hidden(field);
         }
         let pieces = parts.iter().map(|part| match part {
-            Part::Keep(text) => *text,
-            Part::Hide(_) => "…",
+            TextPart::Keep(text) => *text,
+            TextPart::Hide(_) => "…",
         });
         self.count(field, true, rule, Some(pieces.collect()));
     }

@@ -2,7 +2,7 @@
 //! shows. A hidden name gets public words next to its pseudonym, so that the decisions stay.
 
 use super::names::Judged;
-use super::outcome::Part::{Hide, Keep};
+use super::outcome::TextPart::{Hide, Keep};
 use crate::analysis::device::idle::{NameSign, name_sign};
 use crate::analysis::device::names::{is_host_collective, is_sync_name};
 use crate::trace::kernel_rules::{KernelCategory, KernelRules, Patterns};

@@ -1,7 +1,7 @@
 //! Redaction of stack frames: `path(line): function`, and module calls.
 
 use super::grammar::{is_digits, is_one_of};
-use super::outcome::Part::{self, Hide, Keep};
+use super::outcome::TextPart::{self, Hide, Keep};
 use super::vocabulary::Vocabulary;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,13 +14,13 @@ const MODULE: &str = "nn.Module: {module}_{number}";
 
 impl Vocabulary {
     /// Redacts one frame.
-    pub(super) fn frame<'a>(&self, text: &'a str) -> Option<Vec<Part<'a>>> {
+    pub(super) fn frame<'a>(&self, text: &'a str) -> Option<Vec<TextPart<'a>>> {
         self.pattern(MODULE, text).or_else(|| self.place(text))
     }
 
     /// Redacts `path(line): function`. The line and `.py` are kept. In PyTorch's own files, names made of public words
     /// are kept too.
-    fn place<'a>(&self, text: &'a str) -> Option<Vec<Part<'a>>> {
+    fn place<'a>(&self, text: &'a str) -> Option<Vec<TextPart<'a>>> {
         const TORCH: [&str; 2] = ["torch/", "site-packages/torch/"];
         const FUNCTIONS: &str = "<module> <lambda> <listcomp> <genexpr> <dictcomp>";
         let (open, function) = text.match_indices('(').find_map(|(open, _)| {

@@ -1,7 +1,7 @@
 //! Redaction of kernel names, as written by C++ and by kernel generators.
 
 use super::grammar::is_one_of;
-use super::outcome::Part::{self, Hide, Keep};
+use super::outcome::TextPart::{self, Hide, Keep};
 use super::vocabulary::{Context, Vocabulary};
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ const BEFORE: &str = "void const static anonymous namespace";
 impl Vocabulary {
     /// Redacts the name of a kernel. If its first identifier is public, other identifiers are hidden one by one, and so
     /// are numbers that are not template arguments. Otherwise the complete name is hidden.
-    pub(super) fn kernel<'a>(&self, text: &'a str) -> Option<Vec<Part<'a>>> {
+    pub(super) fn kernel<'a>(&self, text: &'a str) -> Option<Vec<TextPart<'a>>> {
         let mut reader = Reader::new(self);
         let mut parts = Vec::new();
         let mut rest = text;

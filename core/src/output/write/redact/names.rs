@@ -5,7 +5,7 @@
 
 use super::grammar::{is_made_of, is_one_of};
 use super::kernels::is_generated;
-use super::outcome::Part::{self, Keep};
+use super::outcome::TextPart::{self, Keep};
 use super::patterns::EVENTS;
 use super::vocabulary::Vocabulary;
 use crate::trace::table::category::Category;
@@ -17,7 +17,7 @@ const OPERATORS: &str = "aten prim prims c10d _c10d_functional c10d_functional t
     torchvision fbgemm mkldnn onednn nccl gloo";
 
 /// A name that a rule matches: the rule and the parts.
-pub(super) type Judged<'a> = (&'static str, Vec<Part<'a>>);
+pub(super) type Judged<'a> = (&'static str, Vec<TextPart<'a>>);
 
 impl Vocabulary {
     /// Redacts the name of an event.

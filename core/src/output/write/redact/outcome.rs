@@ -31,7 +31,7 @@ impl<'a> Field<'a> {
 
 /// A part of a text. The parts of a text in order are the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part<'a> {
+pub(crate) enum TextPart<'a> {
     /// Kept as it is.
     Keep(&'a str),
     /// Replaced by a pseudonym.
@@ -43,7 +43,7 @@ pub(crate) trait Audit {
     /// Whether repeated texts are reported too.
     const COUNTS: bool = false;
     /// Receives a text that a rule matches.
-    fn judged(&mut self, _: Field<'_>, _rule: &'static str, _: &[Part<'_>]) {}
+    fn judged(&mut self, _: Field<'_>, _rule: &'static str, _: &[TextPart<'_>]) {}
     /// Receives a kept number.
     fn number(&mut self, _: Field<'_>) {}
     /// Receives a text or number that is hidden completely.

@@ -6,7 +6,7 @@
 //! else.
 
 use super::grammar::{is_digits, is_one_of};
-use super::outcome::Part::{self, Hide, Keep};
+use super::outcome::TextPart::{self, Hide, Keep};
 use super::vocabulary::Vocabulary;
 use alloc::vec::Vec;
 
@@ -158,14 +158,14 @@ const PART_DIGITS: usize = 3;
 
 impl Vocabulary {
     /// Redacts a text that matches one of the patterns, which are separated by newlines.
-    pub(super) fn pattern<'a>(&self, patterns: &str, text: &'a str) -> Option<Vec<Part<'a>>> {
+    pub(super) fn pattern<'a>(&self, patterns: &str, text: &'a str) -> Option<Vec<TextPart<'a>>> {
         patterns.split('\n').find_map(|pattern| {
             let mut parts = Vec::new();
             self.fits(pattern, text, &mut parts).then_some(parts)
         })
     }
 
-    fn fits<'a>(&self, pattern: &str, text: &'a str, parts: &mut Vec<Part<'a>>) -> bool {
+    fn fits<'a>(&self, pattern: &str, text: &'a str, parts: &mut Vec<TextPart<'a>>) -> bool {
         let (literal, rest) = pattern.split_once('{').unwrap_or((pattern, ""));
         if !text.starts_with(literal) || rest.is_empty() && text.len() > literal.len() {
             return false;

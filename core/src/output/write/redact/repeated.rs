@@ -3,7 +3,7 @@
 use crate::base::index::Index;
 use crate::base::names::Names;
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::Place;
+use crate::trace::table::layout::FieldPlace;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -24,7 +24,7 @@ pub(super) struct Long((i64, i64));
 
 impl Repeated {
     /// The value, if it is long.
-    pub(super) fn long(&mut self, at: Place, key: &str, value: Value<'_>) -> Option<Long> {
+    pub(super) fn long(&mut self, at: FieldPlace, key: &str, value: Value<'_>) -> Option<Long> {
         let (is_json, text) = match value {
             Value::Text(text) => (false, text),
             Value::Json(text) => (true, text),
@@ -33,7 +33,7 @@ impl Repeated {
         if text.len() < LONG {
             return None;
         }
-        let form = 2 * i64::from(at == Place::Args) + i64::from(is_json);
+        let form = 2 * i64::from(at == FieldPlace::Args) + i64::from(is_json);
         let (key, text) = (self.texts.intern(key), self.texts.intern(text));
         Some(Long((4 * i64::from(key.0) + form, i64::from(text.0))))
     }

@@ -7,7 +7,7 @@ use super::grammar::{
     is_device, is_digits, is_integer, is_made_of, is_number, is_one_of, is_scalars, is_sizes,
 };
 use super::names::Judged;
-use super::outcome::Part::{self, Hide, Keep};
+use super::outcome::TextPart::{self, Hide, Keep};
 use super::patterns::LANES;
 use super::vocabulary::Vocabulary;
 use crate::base::names::Names;
@@ -42,9 +42,9 @@ pub(super) enum Rule {
     /// Categories, separated by commas.
     Category,
     /// An object, or a list of objects, with these keys.
-    Object(Place),
+    Object(ObjectKind),
     /// An object whose keys are numbers, and whose values are objects with these keys.
-    Numbered(Place),
+    Numbered(ObjectKind),
 }
 
 use Rule::{
@@ -53,7 +53,7 @@ use Rule::{
 
 /// The object that a key belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ObjectKind {
     /// An event, or a record that is not a Chrome trace event.
     Event,
     /// `args`.
@@ -96,7 +96,7 @@ const COPY: Rule = Pattern("pageable\npinned\ndevice\narray\nmanaged\nunknown\nH
 const EVENT: &[Group] = &[
     (Category, "cat\nactivity_type"),
     (Id, "id\nbind_id"),
-    (Object(Place::Ids), "id2"),
+    (Object(ObjectKind::Ids), "id2"),
     (Pattern("e"), "bp"),
     (Pattern("g\np\nt"), "s"),
     (Pattern("{word}"), "overload_name"),
@@ -135,7 +135,7 @@ const ARGS: &[Group] = &[
     (Pattern("large\nsmall"), "segment_type"),
     (Pattern("user_scope"), "scope"),
     (Pattern("{hidden}:{number}"), "CallFrom"),
-    (Object(Place::Profile), "data"),
+    (Object(ObjectKind::Profile), "data"),
     // The only series of a sampled counter.
     (Numbers, ""),
     (Pattern("active_allocated\nactive_pending_free\nactive_awaiting_free\ninactive"), "state"),
@@ -162,23 +162,23 @@ const ARGS: &[Group] = &[
 ];
 
 const RANK: &[Group] = &[
-    (Object(Place::Metadata), "metadata"),
+    (Object(ObjectKind::Metadata), "metadata"),
     (Rule::Nothing, "trace"),
     (Numbers, "drift_ppm\noffset_ns\nrank\nrenumbered"),
 ];
 
 const METADATA: &[Group] = &[
-    (Object(Place::Devices), "computeProperties\ndeviceProperties"),
-    (Object(Place::Distributed), "distributedInfo"),
-    (Object(Place::Rank), "ranks"),
+    (Object(ObjectKind::Devices), "computeProperties\ndeviceProperties"),
+    (Object(ObjectKind::Distributed), "distributedInfo"),
+    (Object(ObjectKind::Rank), "ranks"),
     (RULES, "torch_rules"),
-    (Object(Place::Recorder), "kinetoscope"),
+    (Object(ObjectKind::Recorder), "kinetoscope"),
     (Pattern("counter\nmonotonic"), "clock"),
     (Pattern("ms\nns"), "displayTimeUnit"),
     (Pattern("Kinetoscope {part}.{part}.{part}"), "recorder"),
     (VERSION, "roctracer_version"),
-    (Numbered(Place::Frame), "stackFrames"),
-    (Object(Place::Sample), "samples"),
+    (Numbered(ObjectKind::Frame), "stackFrames"),
+    (Object(ObjectKind::Sample), "samples"),
     (Stack, "stack_table"),
     (
         Rule::Nothing,
@@ -209,7 +209,7 @@ const DEVICES: &[Group] = &[
 const DISTRIBUTED: &[Group] = &[
     (Backend, "backend"),
     (VERSION, "nccl_version"),
-    (Object(Place::Group), "pg_config"),
+    (Object(ObjectKind::Group), "pg_config"),
     (Numbers, "pg_count\nrank\nworld_size"),
 ];
 
@@ -217,7 +217,7 @@ const GROUP: &[Group] =
     &[(Backend, "backend_config"), (DESCRIPTION, "pg_desc"), (Index, "pg_name"), (Numbers, "pg_size\nranks")];
 
 const RECORDER: &[Group] = &[
-    (Object(Place::Recorder), "devices"),
+    (Object(ObjectKind::Recorder), "devices"),
     (
         Numbers,
         "bytes\ncut_arguments\ndisable_ns\ndropped\nenable_ns\noverhead_ns\noverhead_ns_per_span\nprepare_ns\nrecords\nshort\nunknown\n\
@@ -229,13 +229,16 @@ const FRAME: &[Group] = &[(Stack, "name"), (Rule::Nothing, "category"), (Numbers
 
 const SAMPLE: &[Group] = &[(Rule::Nothing, "name"), (Numbers, "cpu\npid\nsf\ntid\nts\nweight")];
 
-const PROFILE: &[Group] =
-    &[(Object(Place::CpuProfile), "cpuProfile"), (Numbers, "columns\nendTime\nlines\nstartTime\ntimeDeltas")];
+const PROFILE: &[Group] = &[
+    (Object(ObjectKind::CpuProfile), "cpuProfile"),
+    (Numbers, "columns\nendTime\nlines\nstartTime\ntimeDeltas"),
+];
 
 const CPU_PROFILE: &[Group] =
-    &[(Object(Place::Node), "nodes"), (Numbers, "endTime\nsamples\nstartTime\ntimeDeltas")];
+    &[(Object(ObjectKind::Node), "nodes"), (Numbers, "endTime\nsamples\nstartTime\ntimeDeltas")];
 
-const NODE: &[Group] = &[(Object(Place::Function), "callFrame"), (Numbers, "children\nhitCount\nid\nparent")];
+const NODE: &[Group] =
+    &[(Object(ObjectKind::Function), "callFrame"), (Numbers, "children\nhitCount\nid\nparent")];
 
 const FUNCTION: &[Group] = &[
     (Stack, "functionName"),
@@ -244,22 +247,22 @@ const FUNCTION: &[Group] = &[
 ];
 
 /// The keys of each object.
-const PLACES: [(Place, &[Group]); 15] = [
-    (Place::Event, EVENT),
-    (Place::Args, ARGS),
-    (Place::Metadata, METADATA),
-    (Place::Ids, IDS),
-    (Place::Devices, DEVICES),
-    (Place::Distributed, DISTRIBUTED),
-    (Place::Group, GROUP),
-    (Place::Recorder, RECORDER),
-    (Place::Rank, RANK),
-    (Place::Frame, FRAME),
-    (Place::Sample, SAMPLE),
-    (Place::Profile, PROFILE),
-    (Place::CpuProfile, CPU_PROFILE),
-    (Place::Node, NODE),
-    (Place::Function, FUNCTION),
+const PLACES: [(ObjectKind, &[Group]); 15] = [
+    (ObjectKind::Event, EVENT),
+    (ObjectKind::Args, ARGS),
+    (ObjectKind::Metadata, METADATA),
+    (ObjectKind::Ids, IDS),
+    (ObjectKind::Devices, DEVICES),
+    (ObjectKind::Distributed, DISTRIBUTED),
+    (ObjectKind::Group, GROUP),
+    (ObjectKind::Recorder, RECORDER),
+    (ObjectKind::Rank, RANK),
+    (ObjectKind::Frame, FRAME),
+    (ObjectKind::Sample, SAMPLE),
+    (ObjectKind::Profile, PROFILE),
+    (ObjectKind::CpuProfile, CPU_PROFILE),
+    (ObjectKind::Node, NODE),
+    (ObjectKind::Function, FUNCTION),
 ];
 
 /// The public keys.
@@ -267,7 +270,7 @@ const PLACES: [(Place, &[Group]); 15] = [
 pub(super) struct Keys {
     names: Names,
     /// The rules of each name, one for each object that it is a key of.
-    rules: Vec<Vec<(Place, Rule)>>,
+    rules: Vec<Vec<(ObjectKind, Rule)>>,
 }
 
 impl Default for Keys {
@@ -297,7 +300,7 @@ impl Keys {
     }
 
     /// The rule of a key; `None` if the key is not public.
-    pub(super) fn rule(&self, place: Place, key: &str) -> Option<Rule> {
+    pub(super) fn rule(&self, place: ObjectKind, key: &str) -> Option<Rule> {
         let rules = self.rules.get(self.names.find(key)?.0 as usize)?;
         rules.iter().find(|(known, _)| *known == place).map(|(_, rule)| *rule)
     }
@@ -348,17 +351,21 @@ impl Vocabulary {
     }
 
     /// Redacts frames, which are separated by `;`.
-    fn stack<'a>(&self, text: &'a str) -> Vec<Part<'a>> {
+    fn stack<'a>(&self, text: &'a str) -> Vec<TextPart<'a>> {
         pieces(text, ';', |frame| self.frame(frame).unwrap_or_else(|| vec![Hide(frame)]))
     }
 }
 
-fn categories(text: &str) -> Vec<Part<'_>> {
+fn categories(text: &str) -> Vec<TextPart<'_>> {
     vec![if is_one_of(text, CATEGORIES) { Keep(text) } else { Hide(text) }]
 }
 
 /// Redacts each piece of a text separately, and keeps the separators between them.
-fn pieces<'a>(text: &'a str, separator: char, parts: impl Fn(&'a str) -> Vec<Part<'a>>) -> Vec<Part<'a>> {
+fn pieces<'a>(
+    text: &'a str,
+    separator: char,
+    parts: impl Fn(&'a str) -> Vec<TextPart<'a>>,
+) -> Vec<TextPart<'a>> {
     let mut out = Vec::new();
     let mut end = 0;
     for piece in text.split(separator) {
@@ -383,13 +390,13 @@ mod tests {
             let mut keys: Vec<&str> = groups.iter().flat_map(|(_, names)| names.split('\n')).collect();
             keys.sort_unstable();
             assert!(keys.is_sorted_by(|a, b| a < b), "{place:?}: {keys:?}");
-            assert!(place == Place::Args || !keys.contains(&""), "{place:?}");
+            assert!(place == ObjectKind::Args || !keys.contains(&""), "{place:?}");
         }
         let keys = Keys::default();
-        assert_eq!(keys.rule(Place::Devices, "name"), Some(Device));
-        assert_eq!(keys.rule(Place::Event, "name"), Some(Rule::Nothing));
-        assert_eq!(keys.rule(Place::Event, "Call stack"), None);
-        assert_eq!(keys.rule(Place::Args, "falcon"), None);
+        assert_eq!(keys.rule(ObjectKind::Devices, "name"), Some(Device));
+        assert_eq!(keys.rule(ObjectKind::Event, "name"), Some(Rule::Nothing));
+        assert_eq!(keys.rule(ObjectKind::Event, "Call stack"), None);
+        assert_eq!(keys.rule(ObjectKind::Args, "falcon"), None);
     }
 
     #[test]

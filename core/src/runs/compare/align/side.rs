@@ -3,7 +3,7 @@
 use crate::analysis::device::names::short_name;
 use crate::base::demangle::demangled;
 use crate::base::names::{NameId, Names};
-use crate::runs::compare::profile::{Node, Profile, ROOTS};
+use crate::runs::compare::profile::{Profile, ProfileNode, ROOTS};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -56,7 +56,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    pub(super) fn node(&self, at: u32) -> &Node {
+    pub(super) fn node(&self, at: u32) -> &ProfileNode {
         &self.profile.places.nodes[at as usize]
     }
 

@@ -3,13 +3,13 @@
 //! All integers are varints. Indexes and lengths are checked on reading, and times are clamped, so that a file that is
 //! damaged is refused or compared without overflows.
 
-use super::places::{Node, Places, ROOTS, Sample};
-use super::{Facts, Peaks, Profile, Readings, Step, Sum};
+use super::places::{Places, ProfileNode, ROOTS, Sample};
+use super::{Facts, Peaks, Profile, ProfileStep, Readings, Sum};
 use crate::analysis::device::idle::Cause;
 use crate::base::error::Error;
 use crate::base::names::NameId;
 use crate::base::varints::{Reader, Writer};
-use crate::runs::compare::kinds::{Part, RowKind};
+use crate::runs::compare::kinds::{DiffPart, RowKind};
 use crate::runs::ranks::file::Summaries;
 use crate::runs::ranks::phases::Phase;
 use alloc::boxed::Box;
@@ -129,7 +129,7 @@ fn index(from: &mut Reader<'_>, length: usize) -> Option<u32> {
 fn read(from: &mut Reader<'_>) -> Option<Profile> {
     let source = from.text()?;
     let facts = read_facts(from)?;
-    let steps = from.list(|from| Some(Step { number: from.optional()?, wall_ns: time(from)? }))?;
+    let steps = from.list(|from| Some(ProfileStep { number: from.optional()?, wall_ns: time(from)? }))?;
     let places = read_places(from, steps.len())?;
     let mut idle = Vec::new();
     let mut phases = Vec::new();
@@ -179,7 +179,7 @@ fn read_sums(from: &mut Reader<'_>) -> Option<Vec<Sum>> {
         let kind = *RowKind::ALL.get(from.unsigned()? as usize)?;
         let name = from.text()?;
         let part = match from.optional()? {
-            Some(part) => Some(*Part::ALL.get(usize::try_from(part).ok()?)?),
+            Some(part) => Some(*DiffPart::ALL.get(usize::try_from(part).ok()?)?),
             None => None,
         };
         Some(Sum { kind, name, part, count: time(from)?, ns: time(from)? })
@@ -212,7 +212,7 @@ fn read_facts(from: &mut Reader<'_>) -> Option<Facts> {
 
 fn read_places(from: &mut Reader<'_>, steps: usize) -> Option<Places> {
     let texts = from.list(Reader::text)?;
-    let mut nodes: Vec<Node> = Vec::new();
+    let mut nodes: Vec<ProfileNode> = Vec::new();
     let count = usize::try_from(from.unsigned()?).ok()?;
     for at in 0..count {
         let parent = index(from, at.max(1))?;
@@ -221,7 +221,7 @@ fn read_places(from: &mut Reader<'_>, steps: usize) -> Option<Places> {
         let kind = *RowKind::ALL.get((kind / 2) as usize)?;
         let mut id = || index(from, texts.len()).map(NameId);
         let (name, shape, types) = (id()?, id()?, id()?);
-        nodes.push(Node { parent, kind, name, shape, types, is_whole });
+        nodes.push(ProfileNode { parent, kind, name, shape, types, is_whole });
     }
     let mut last = 0i64;
     let samples = from.list(|from| {

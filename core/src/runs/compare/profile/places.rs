@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 
 /// A place. Its children have higher indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Node {
+pub(crate) struct ProfileNode {
     pub(crate) parent: u32,
     pub(crate) kind: RowKind,
     pub(crate) name: NameId,
@@ -29,10 +29,10 @@ pub(crate) struct Node {
     pub(crate) is_whole: bool,
 }
 
-impl Node {
+impl ProfileNode {
     /// A place without inputs.
-    pub(super) fn plain(parent: u32, kind: RowKind, name: NameId) -> Node {
-        Node { parent, kind, name, shape: NameId::EMPTY, types: NameId::EMPTY, is_whole: false }
+    pub(super) fn plain(parent: u32, kind: RowKind, name: NameId) -> ProfileNode {
+        ProfileNode { parent, kind, name, shape: NameId::EMPTY, types: NameId::EMPTY, is_whole: false }
     }
 }
 
@@ -66,7 +66,7 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 /// The places of all steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Places {
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<ProfileNode>,
     pub(crate) samples: Vec<Sample>,
     /// The texts of the nodes, by their ids.
     pub(crate) texts: Vec<String>,
@@ -88,7 +88,7 @@ pub(super) struct Builder<'a> {
     names: Names,
     /// The ids of the names of the table in `names`, plus one; 0 where not needed so far.
     known: Vec<u32>,
-    nodes: Vec<Node>,
+    nodes: Vec<ProfileNode>,
     families: Vec<Family>,
     family_of: Index,
     /// The next place of the family of each node.
@@ -124,13 +124,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn push(&mut self, node: Node) {
+    fn push(&mut self, node: ProfileNode) {
         self.nodes.push(node);
         self.last.push(u32::MAX);
         self.next.push(NOWHERE);
     }
 
-    pub(super) fn node(&self, at: u32) -> &Node {
+    pub(super) fn node(&self, at: u32) -> &ProfileNode {
         &self.nodes[at as usize]
     }
 
@@ -174,7 +174,7 @@ impl<'a> Builder<'a> {
             let node = self.nodes.len() as u32;
             let (shape, types) = self.inputs(row, kind);
             let is_whole = whole_cause(self.trace.table.category(row), self.trace.table.name(row)).is_some();
-            self.push(Node { parent, kind, name, shape, types, is_whole });
+            self.push(ProfileNode { parent, kind, name, shape, types, is_whole });
             if !is_first {
                 self.next[current as usize] = node;
             }
@@ -228,8 +228,8 @@ impl<'a> Builder<'a> {
 }
 
 /// Returns the places of [`ROOTS`].
-pub(super) fn roots(names: &mut Names) -> Vec<Node> {
-    let root = |name| Node::plain(ROOT, RowKind::Other, names.intern(name));
+pub(super) fn roots(names: &mut Names) -> Vec<ProfileNode> {
+    let root = |name| ProfileNode::plain(ROOT, RowKind::Other, names.intern(name));
     ["(outside of spans)", "(other threads)", "(devices)", COLLECTIVE_IN_FLIGHT].map(root).into()
 }
 

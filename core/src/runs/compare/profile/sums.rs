@@ -1,10 +1,10 @@
 //! The profile of a summary, which has phases by step, and sums over the complete recording of everything else.
 
-use super::places::{Node, Places, ROOT, ROOTS, Sample, roots, texts};
-use super::{Facts, Peaks, Profile, Step};
+use super::places::{Places, ProfileNode, ROOT, ROOTS, Sample, roots, texts};
+use super::{Facts, Peaks, Profile, ProfileStep};
 use crate::analysis::device::idle::Cause;
 use crate::base::names::Names;
-use crate::runs::compare::kinds::{Part, RowKind};
+use crate::runs::compare::kinds::{DiffPart, RowKind};
 use crate::runs::ranks::phases::Phase;
 use crate::runs::ranks::summary::{DeviceSum, Named, StepTimes, Summary};
 use alloc::boxed::Box;
@@ -18,7 +18,7 @@ pub(crate) struct Sum {
     pub(crate) kind: RowKind,
     pub(crate) name: String,
     /// The total that it is a part of.
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<DiffPart>,
     pub(crate) count: i64,
     pub(crate) ns: i64,
 }
@@ -45,7 +45,7 @@ impl Profile {
                 ..Facts::default()
             },
             steps: (of_steps.iter())
-                .map(|step| Step { number: number(step), wall_ns: step.time.1 - step.time.0 })
+                .map(|step| ProfileStep { number: number(step), wall_ns: step.time.1 - step.time.0 })
                 .collect(),
             places: places(&of_steps),
             idle: vec![[0; Cause::ALL.len()]; of_steps.len()],
@@ -69,7 +69,7 @@ fn places(steps: &[StepTimes]) -> Places {
     let mut names = Names::default();
     let mut nodes = roots(&mut names);
     for phase in Phase::ALL {
-        nodes.push(Node::plain(ROOT, RowKind::Range, names.intern(phase.as_str())));
+        nodes.push(ProfileNode::plain(ROOT, RowKind::Range, names.intern(phase.as_str())));
     }
     let first = ROOTS.len() as u32;
     let samples = steps.iter().zip(0..).flat_map(|(step, at)| {
@@ -96,7 +96,7 @@ fn sums(summary: &Summary) -> Vec<Sum> {
     };
     let of_devices = |of: fn(&DeviceSum) -> i64| summary.devices.iter().map(of).sum::<i64>();
     if summary.has_device {
-        let busy = Some(Part::DeviceBusy);
+        let busy = Some(DiffPart::DeviceBusy);
         add(RowKind::Kernel, "(compute)", busy, 0, of_devices(|one| one.compute_ns));
         add(
             RowKind::Collective,
@@ -107,7 +107,7 @@ fn sums(summary: &Summary) -> Vec<Sum> {
         );
         add(RowKind::Memcpy, "(exposed copies)", busy, 0, of_devices(|one| one.exposed_copy_ns));
         for &(cause, ns) in &summary.idle {
-            add(RowKind::Idle, cause.as_str(), Some(Part::DeviceIdle), 0, ns);
+            add(RowKind::Idle, cause.as_str(), Some(DiffPart::DeviceIdle), 0, ns);
         }
     }
     for (kind, named) in [(RowKind::Operator, &summary.operators), (RowKind::Kernel, &summary.kernels)] {

@@ -9,7 +9,7 @@ use crate::base::names::{NameId, Names};
 use crate::runs::ranks::operation::Operation;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::{Key, Place};
+use crate::trace::table::layout::{FieldPlace, Key};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -59,7 +59,7 @@ impl Fields {
     }
 
     fn get<'a>(&self, table: &'a Table, row: Row, argument: Argument) -> Option<Value<'a>> {
-        table.field_with(row, Place::Args, self.keys[argument as usize]?)
+        table.field_with(row, FieldPlace::Args, self.keys[argument as usize]?)
     }
 
     fn int(&self, table: &Table, row: Row, argument: Argument) -> Option<i64> {

@@ -4,7 +4,7 @@ use super::EventReader;
 use crate::base::names::NameId;
 use crate::trace::read::scan::{Stop, next, text_end};
 use crate::trace::table::events::Table;
-use crate::trace::table::layout::{Place, is_phase};
+use crate::trace::table::layout::{FieldPlace, is_phase};
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Slot {
     Duration,
     Field {
         key: NameId,
-        place: Place,
+        place: FieldPlace,
     },
     /// There is no value: the event has ended.
     #[default]
@@ -78,7 +78,7 @@ impl EventReader {
     ) -> Result<(Gap, usize), Stop> {
         let mut gap = Gap { repeats: true, ..Gap::default() };
         let mut is_first = last.is_none();
-        let mut in_args = matches!(last, Some(Slot::Field { place: Place::Args, .. }));
+        let mut in_args = matches!(last, Some(Slot::Field { place: FieldPlace::Args, .. }));
         loop {
             let (b, quote) = if is_first { next(buf, at)? } else { separator(buf, at)? };
             is_first = false;
@@ -99,7 +99,7 @@ impl EventReader {
             }
             let (first, value) = next(buf, after + 1)?;
             if in_args {
-                gap.slot = Slot::Field { key: self.intern(table, key, escaped)?, place: Place::Args };
+                gap.slot = Slot::Field { key: self.intern(table, key, escaped)?, place: FieldPlace::Args };
                 return Ok((gap, value));
             }
             gap.add_key(key);
@@ -162,7 +162,7 @@ impl EventReader {
             b"tid" => Slot::Tid,
             b"ts" => Slot::Start,
             b"dur" => Slot::Duration,
-            _ => Slot::Field { key: self.intern(table, key, escaped)?, place: Place::Top },
+            _ => Slot::Field { key: self.intern(table, key, escaped)?, place: FieldPlace::Top },
         };
         // These keys mean something else before another value.
         gap.repeats = gap.slot == Slot::Name || !matches!(key, b"ph" | b"cat" | b"args" | b"name");

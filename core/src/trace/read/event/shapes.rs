@@ -29,7 +29,7 @@ impl StepId {
 
 /// A text between two values, after those before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct Separator {
     pub(super) gap: Gap,
     /// The last field that followed: the node before it, its type, the node after it.
     pub(super) edge: Option<(NodeId, FieldType, NodeId)>,
@@ -45,7 +45,7 @@ pub(super) struct Step {
     next: StepId,
 }
 
-impl Step {
+impl Separator {
     /// Whether the ids of tracks are part of the texts that follow. They are not once there are many.
     pub(super) fn joins_ids(&self) -> bool {
         self.alternatives < MOST_TRACKS
@@ -55,7 +55,7 @@ impl Step {
 /// The steps of all events.
 #[derive(Clone, Debug)]
 pub(super) struct Shapes {
-    steps: Vec<Step>,
+    steps: Vec<Separator>,
     texts: Vec<u8>,
 }
 
@@ -83,11 +83,11 @@ impl Default for Shapes {
 }
 
 impl Shapes {
-    pub(super) fn get(&self, id: StepId) -> &Step {
+    pub(super) fn get(&self, id: StepId) -> &Separator {
         &self.steps[id.0 as usize]
     }
 
-    pub(super) fn get_mut(&mut self, id: StepId) -> &mut Step {
+    pub(super) fn get_mut(&mut self, id: StepId) -> &mut Separator {
         &mut self.steps[id.0 as usize]
     }
 
@@ -121,7 +121,7 @@ impl Shapes {
 
     /// The position of the value after the text of a step, if `buf` has the text at `at`.
     #[inline]
-    fn end(&self, step: &Step, buf: &[u8], at: usize) -> Option<usize> {
+    fn end(&self, step: &Separator, buf: &[u8], at: usize) -> Option<usize> {
         let text = self.texts.get(step.start as usize..)?.get(..step.length as usize)?;
         let value = at + text.len();
         (is_same(buf.get(at..value)?, text) && step.gap.slot.begins(buf, value)).then_some(value)
@@ -152,7 +152,7 @@ impl Shapes {
         let id = StepId(self.steps.len() as u32);
         let (start, length) = (self.texts.len() as u32, text.len() as u32);
         self.texts.extend_from_slice(text);
-        self.steps.push(Step {
+        self.steps.push(Separator {
             gap,
             edge: None,
             last: None,

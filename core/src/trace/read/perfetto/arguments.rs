@@ -4,7 +4,7 @@ use super::sequence::{Interned, Sequence};
 use super::wire::{Damaged, Value, fields};
 use crate::base::names::Names;
 use crate::trace::table::append::RowBuilder;
-use crate::trace::table::layout::Place::Args;
+use crate::trace::table::layout::FieldPlace::Args;
 use alloc::borrow::{Cow, ToOwned};
 use alloc::format;
 use alloc::string::{String, ToString};

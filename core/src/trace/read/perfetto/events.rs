@@ -9,7 +9,7 @@ use crate::base::index::Index;
 use crate::base::time;
 use crate::trace::table::append::RowBuilder;
 use crate::trace::table::events::Table;
-use crate::trace::table::layout::Place::{Args, Top};
+use crate::trace::table::layout::FieldPlace::{Args, Top};
 use crate::trace::table::tracks::TrackId;
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};

@@ -9,7 +9,7 @@ use crate::base::names::{NameId, Names};
 use crate::base::time;
 use crate::trace::table::append::RowBuilder;
 use crate::trace::table::events::Table;
-use crate::trace::table::layout::Place::Args;
+use crate::trace::table::layout::FieldPlace::Args;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -9,7 +9,7 @@ use crate::base::time;
 use crate::trace::read::json_text::JsonTexts;
 use crate::trace::read::number::{decimal, is_finite};
 use crate::trace::table::events::{Fixed, Table};
-use crate::trace::table::layout::{FieldType, NodeId, Place, is_phase};
+use crate::trace::table::layout::{FieldPlace, FieldType, NodeId, is_phase};
 use crate::trace::table::tracks::TrackId;
 use alloc::vec::Vec;
 
@@ -126,7 +126,7 @@ impl RowReader<'_> {
                         Some(node) => node,
                         None => self.start((ph, category), own)?,
                     };
-                    node = Some(self.step(start, annotation, Place::Args)?);
+                    node = Some(self.step(start, annotation, FieldPlace::Args)?);
                 }
                 _ => {}
             }
@@ -143,13 +143,13 @@ impl RowReader<'_> {
         let mut node = self.places.root(kind, self.table);
         for field in fields(own) {
             if let (row::TOP, annotation) = field? {
-                node = self.step(node, annotation, Place::Top)?;
+                node = self.step(node, annotation, FieldPlace::Top)?;
             }
         }
         Ok(node)
     }
 
-    fn step(&mut self, node: NodeId, annotation: Value<'_>, place: Place) -> Result<NodeId, Damaged> {
+    fn step(&mut self, node: NodeId, annotation: Value<'_>, place: FieldPlace) -> Result<NodeId, Damaged> {
         let (key, kind) = self.annotation(annotation.bytes())?;
         Ok(self.table.layouts.step(node, key, place, kind))
     }

@@ -9,7 +9,7 @@ use crate::base::names::NameId;
 use crate::base::time;
 use crate::trace::table::append::RowBuilder;
 use crate::trace::table::events::Row;
-use crate::trace::table::layout::Place::{Args, Top};
+use crate::trace::table::layout::FieldPlace::{Args, Top};
 use crate::trace::table::layout::{FieldType, NodeId};
 use crate::trace::table::tracks::{Track, TrackId};
 use alloc::format;

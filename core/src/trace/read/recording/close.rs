@@ -8,7 +8,7 @@ use crate::base::index::Index;
 use crate::base::order::sort_by_key;
 use crate::base::time;
 use crate::trace::table::append::RowBuilder;
-use crate::trace::table::layout::Place::{Args, Top};
+use crate::trace::table::layout::FieldPlace::{Args, Top};
 use crate::trace::table::tracks::Track;
 use alloc::format;
 use alloc::string::ToString;

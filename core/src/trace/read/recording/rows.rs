@@ -8,13 +8,13 @@ use crate::base::names::NameId;
 use crate::base::time;
 use crate::trace::table::append::RowBuilder;
 use crate::trace::table::events::Row;
-use crate::trace::table::layout::Place::{Args, Top};
+use crate::trace::table::layout::FieldPlace::{Args, Top};
 use crate::trace::table::layout::{FieldType, NodeId};
 use crate::trace::table::tracks::{Track, TrackId};
 use alloc::format;
 use alloc::string::ToString;
 use kinetoscope_stream::block::u64_at;
-use kinetoscope_stream::record::{Flow, Kind, SLOT_BYTES, Tag, WORD_BYTES, Word, key};
+use kinetoscope_stream::record::{Flow, SLOT_BYTES, SpanKind, Tag, WORD_BYTES, Word, key};
 use kinetoscope_stream::records::Records;
 
 /// The category of samples of call stacks.
@@ -83,13 +83,13 @@ impl Recording {
         }
     }
 
-    pub(super) fn site(&mut self, id: u32) -> (NameId, Kind) {
+    pub(super) fn site(&mut self, id: u32) -> (NameId, SpanKind) {
         let about = |what| self.sites.get((i64::from(id), what));
         if let (Some(name), Some(kind)) = (about(0), about(1)) {
-            return (NameId(name), Kind::from_number(kind as u8));
+            return (NameId(name), SpanKind::from_number(kind as u8));
         }
         self.diagnostics.record(Code::UnknownName, Some(self.offset), b"");
-        (self.table.names.intern("unknown"), Kind::Other)
+        (self.table.names.intern("unknown"), SpanKind::Other)
     }
 
     /// Adjusts the number of open spans of a thread to a depth. Surplus spans have lost their end, missing ones their
@@ -154,7 +154,7 @@ impl Recording {
         let given = int_at(args, 0, key::EXTERNAL_ID);
         let function = int_at(args, usize::from(given.is_some()), key::RECORD_FUNCTION_ID);
         let mut reported = Reported::default();
-        let mut append = if kind == Kind::Module {
+        let mut append = if kind == SpanKind::Module {
             let parent = module;
             module = Some(self.tail.modules);
             self.tail.modules += 1;
@@ -169,7 +169,7 @@ impl Recording {
             }
         } else {
             self.tail.ops += 1;
-            let cat = if kind == Kind::Annotation { "user_annotation" } else { "cpu_op" };
+            let cat = if kind == SpanKind::Annotation { "user_annotation" } else { "cpu_op" };
             let mut row = RowBuilder::new(&mut self.table, b'X', cat);
             if given.is_none() {
                 self.tail.last_id = self.tail.last_id.saturating_add(1);
@@ -177,7 +177,7 @@ impl Recording {
             }
             if function.is_some() { row } else { row.int(Args, "Record function id", 0) }
         };
-        if kind == Kind::Op && hierarchy != NameId::EMPTY {
+        if kind == SpanKind::Op && hierarchy != NameId::EMPTY {
             let key = append.names().intern("Module Hierarchy");
             append = append.packed(key, FieldType::Text, u64::from(hierarchy.0));
         }
@@ -194,7 +194,7 @@ impl Recording {
             hierarchy = self.table.names.intern(&frame);
         }
         let name = reported.name.unwrap_or(name);
-        if let Some(id) = given.filter(|_| kind == Kind::Annotation) {
+        if let Some(id) = given.filter(|_| kind == SpanKind::Annotation) {
             self.tail.annotations.set((id as i64, 0), name.0);
         }
         let row = RowBuilder::at(&mut self.table, node).finish_on(name, (ticks as i64, 0), track);
@@ -252,7 +252,7 @@ impl Recording {
         // The begin is missing: the span was open at the start of the recording, or of what is left of it.
         self.diagnostics.record(Code::UnmatchedEnd, Some(self.offset), b"");
         let (name, kind) = self.site(site);
-        let cat = if kind == Kind::Annotation { "user_annotation" } else { "cpu_op" };
+        let cat = if kind == SpanKind::Annotation { "user_annotation" } else { "cpu_op" };
         let start = self.tail.first_ticks.unwrap_or(ticks).min(ticks);
         let track = self.track(thread);
         let append = RowBuilder::new(&mut self.table, b'X', cat).bool(Args, "begun", false);

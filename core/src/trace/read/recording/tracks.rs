@@ -5,7 +5,7 @@ use super::state::{Named, Recording};
 use crate::base::diagnostics::Code;
 use crate::trace::table::append::RowBuilder;
 use crate::trace::table::events::Table;
-use crate::trace::table::layout::Place::Args;
+use crate::trace::table::layout::FieldPlace::Args;
 use crate::trace::table::tracks::Track;
 use alloc::string::ToString;
 use kinetoscope_stream::block::u64_at;

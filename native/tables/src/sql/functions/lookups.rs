@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 /// What is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum LookupKind {
     /// The spans around an event, from the innermost.
     Ancestors,
     /// The step of an event.
@@ -27,28 +27,28 @@ enum Kind {
     Launch,
 }
 
-impl Kind {
+impl LookupKind {
     fn name(self) -> &'static str {
         match self {
-            Kind::Ancestors => "ancestors",
-            Kind::Step => "step_of",
-            Kind::Launch => "launch_of",
+            LookupKind::Ancestors => "ancestors",
+            LookupKind::Step => "step_of",
+            LookupKind::Launch => "launch_of",
         }
     }
 
     /// The table, and its columns with the event and with what is looked up.
     fn place(self) -> (&'static str, [&'static str; 2]) {
         match self {
-            Kind::Ancestors => ("events", ["event", "parent"]),
-            Kind::Step => ("events", ["event", "step"]),
-            Kind::Launch => ("launches", ["work", "call"]),
+            LookupKind::Ancestors => ("events", ["event", "parent"]),
+            LookupKind::Step => ("events", ["event", "step"]),
+            LookupKind::Launch => ("launches", ["work", "call"]),
         }
     }
 }
 
 /// A lookup in the traces of a session.
 pub(super) struct Lookup {
-    kind: Kind,
+    kind: LookupKind,
     signature: Signature,
     traces: Arc<[Cached]>,
     /// By trace, what is found for each event.
@@ -60,7 +60,7 @@ pub(super) fn all(traces: &Arc<[Cached]>) -> [Lookup; 3] {
     let alone = TypeSignature::Exact(vec![DataType::Int64]);
     let of_rank = TypeSignature::Exact(vec![DataType::Utf8, DataType::Int64, DataType::Int64]);
     let signature = Signature::one_of(vec![alone, of_rank], Volatility::Immutable);
-    [Kind::Ancestors, Kind::Step, Kind::Launch].map(|kind| Lookup {
+    [LookupKind::Ancestors, LookupKind::Step, LookupKind::Launch].map(|kind| Lookup {
         kind,
         signature: signature.clone(),
         traces: Arc::clone(traces),
@@ -116,7 +116,7 @@ impl Lookup {
         let found = self.found();
         let value = |at: usize| events.is_valid(at).then(|| events.value(at));
         let rows = traces.iter().enumerate().map(|(at, trace)| Some((&found[(*trace)?], value(at)?)));
-        if self.kind != Kind::Ancestors {
+        if self.kind != LookupKind::Ancestors {
             let values = rows.map(|row| row.and_then(|(found, event)| found.get(&event).copied()));
             return Arc::new(values.collect::<Int64Array>());
         }
@@ -148,7 +148,7 @@ impl ScalarUDFImpl for Lookup {
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         let item = Arc::new(Field::new_list_field(DataType::Int64, true));
-        Ok(if self.kind == Kind::Ancestors { DataType::List(item) } else { DataType::Int64 })
+        Ok(if self.kind == LookupKind::Ancestors { DataType::List(item) } else { DataType::Int64 })
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
