@@ -48,7 +48,7 @@ pub(crate) fn check(matches: &ArgMatches) -> Result<u8, Failure> {
     let Some(record) = &outputs.record else { return answer::answer("check", matches) };
     let mut subjects = Vec::new();
     let code = answer::answer_with("check", matches, &mut |trace, name| {
-        subjects.push(Subject::from_trace(trace, name))
+        subjects.push(Subject::from_trace(trace, name));
     })?;
     trend::record(record, &subjects)?;
     Ok(code)

@@ -58,7 +58,7 @@ fn profiles(side: &RunFiles, files: &Files, code: &mut u8) -> Vec<Profile> {
         }
         match found.content {
             Ok(Content::Trace(trace)) if found.is_named => {
-                profiles.push(Profile::from_trace(&trace, &found.path))
+                profiles.push(Profile::from_trace(&trace, &found.path));
             }
             Ok(Content::Trace(trace)) => profiles.push(Profile::from_rank(&trace, &found.name)),
             Ok(Content::Summaries(summaries)) => {

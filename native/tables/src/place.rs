@@ -38,6 +38,7 @@ impl DatasetPlace {
     }
 
     /// The folder, if it is one.
+    #[cfg(feature = "sql")]
     pub(crate) fn folder(&self) -> Option<&Path> {
         match self {
             DatasetPlace::Folder(folder) => Some(folder),

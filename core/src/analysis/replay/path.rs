@@ -227,7 +227,7 @@ impl Walk<'_> {
             }
             NodeKind::Data => self.until(node.time.0, PathPart::DataLoading, node.row, self.track(id)),
             NodeKind::Call(cause) => {
-                self.until(node.time.0, PathPart::from_cause(cause), node.row, self.track(id))
+                self.until(node.time.0, PathPart::from_cause(cause), node.row, self.track(id));
             }
             NodeKind::Host | NodeKind::Idle => self.code(id),
         }
