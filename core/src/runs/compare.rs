@@ -69,7 +69,7 @@ impl Comparer {
     /// Adds two profiles of the same rank.
     pub fn add(&mut self, base: &Profile, new: &Profile) {
         let rank = base.rank();
-        let at = self.ranks.iter().position(|one| rank.is_some() && one.0 == rank).unwrap_or_else(|| {
+        let at = self.ranks.iter().position(|known| rank.is_some() && known.0 == rank).unwrap_or_else(|| {
             self.ranks.push((rank, [0; 2]));
             self.ranks.len() - 1
         });
@@ -103,7 +103,7 @@ impl Comparer {
         rank_waits::add(&mut lines, summaries);
         let factors = judge(&mut lines);
         let verdicts = verdicts(&lines, measures.groups.len());
-        let groups = measures.groups.iter().map(|one| &one.group).zip(verdicts);
+        let groups = measures.groups.iter().map(|measured| &measured.group).zip(verdicts);
         let units = [measures.units(0), measures.units(1)];
         let tree = CallTree::new(core::mem::take(&mut measures.tree), groups, units);
         notes.extend(notes::about_noise(&lines, &factors));
@@ -124,8 +124,8 @@ impl Comparer {
         let mut findings: Vec<Finding> = lines.into_iter().map(Finding::from_line).collect();
         let size = |finding: &Finding| {
             let Line { values, kind, .. } = &finding.line;
-            let whole = if *kind == RowKind::Memory { memory } else { wall };
-            (values[1] - values[0]).unsigned_abs() as f64 / whole as f64
+            let total = if *kind == RowKind::Memory { memory } else { wall };
+            (values[1] - values[0]).unsigned_abs() as f64 / total as f64
         };
         sort_by_key(&mut findings, |finding| (finding.rank(), descending(float_key(size(finding)))));
         Comparison {
@@ -232,8 +232,8 @@ impl Comparison {
     /// Returns [`Error::BadOption`] if no rank is on both sides, or some are of traces and others of summaries.
     pub fn between_runs(base: &[Profile], new: &[Profile]) -> Result<Comparison, Error> {
         let all = || base.iter().chain(new);
-        if let Some(summary) = all().find(|one| one.is_summary())
-            && let Some(trace) = all().find(|one| !one.is_summary())
+        if let Some(summary) = all().find(|profile| profile.is_summary())
+            && let Some(trace) = all().find(|profile| !profile.is_summary())
         {
             let (summary, trace) = (summary.source(), trace.source());
             let why = format!(

@@ -75,7 +75,7 @@ impl Checked {
 
     /// The outcome of several traces: a breach if a limit does not hold, else unfit if one cannot be decided.
     pub fn outcome(checked: &[Checked]) -> Outcome {
-        let has = |outcome| all(checked).iter().any(|one| one.1.outcome == outcome);
+        let has = |outcome| all(checked).iter().any(|(_, limit)| limit.outcome == outcome);
         [Outcome::Breach, Outcome::Unfit].into_iter().find(|&outcome| has(outcome)).unwrap_or(Outcome::Pass)
     }
 }
@@ -86,7 +86,7 @@ impl Budgets {
     /// # Errors
     /// Returns the first budget whose name nothing has, or that needs a base, and any budget of a trace without events.
     pub fn check(&self, subject: &Subject, base: &[Subject]) -> Result<Checked, Wrong> {
-        let same_rank: Vec<&Subject> = base.iter().filter(|one| one.rank() == subject.rank()).collect();
+        let same_rank: Vec<&Subject> = base.iter().filter(|base| base.rank() == subject.rank()).collect();
         let base = if same_rank.is_empty() { base.iter().collect() } else { same_rank };
         let comparisons: Vec<Comparison> =
             base.iter().map(|base| Comparison::new(&base.profile, &subject.profile)).collect();
@@ -144,7 +144,7 @@ impl Check<'_> {
     fn unfit_base(&self) -> Option<String> {
         let partial = self.base.iter().find(|base| base.profile.facts.is_partial);
         let partial = partial.map(|base| format!("a part of {} could not be read", base.source()));
-        let has_steps = |one: &Subject| one.profile.has_steps();
+        let has_steps = |subject: &Subject| subject.profile.has_steps();
         let without = self.base.iter().find(|base| has_steps(self.subject) && !has_steps(base));
         let without = || without.map(|base| format!("{} has no profiler steps", base.source()));
         let other = || self.comparisons.iter().find_map(Comparison::other_program).map(ToString::to_string);
@@ -183,8 +183,11 @@ impl Check<'_> {
         let limit = Limit { base, ..self.limit(Rule::NoSignificantIncrease, value) };
         decide(limit, self.unfit().or_else(|| self.unfit_base()), |_| {
             let (kinds, name) = self.rows();
-            let verdicts: Vec<Option<bool>> =
-                self.comparisons.iter().map(|one| one.increases(kinds, &|text| fits(&name, text))).collect();
+            let verdicts: Vec<Option<bool>> = self
+                .comparisons
+                .iter()
+                .map(|comparison| comparison.increases(kinds, &|text| fits(&name, text)))
+                .collect();
             // With several recordings of the base, each of them must show the increase.
             let (outcome, message) = if verdicts.iter().all(|verdict| *verdict == Some(true)) {
                 (Outcome::Breach, "it is larger than in the base by more than noise")
@@ -254,8 +257,8 @@ fn by_value(limit: &Limit) -> (Outcome, String) {
 /// The limits of several traces, each with the name of its trace.
 pub(super) fn all(checked: &[Checked]) -> Vec<(&str, &Limit)> {
     let mut all = vec![];
-    for one in checked {
-        all.extend(one.limits.iter().map(|limit| (one.source.as_str(), limit)));
+    for result in checked {
+        all.extend(result.limits.iter().map(|limit| (result.source.as_str(), limit)));
     }
     all
 }

@@ -19,8 +19,9 @@ fn title(limit: &Limit) -> String {
 /// Returns a `JUnit` XML document: a suite for each trace, a case for each limit. A limit that the trace cannot decide is an
 /// error, not a failure.
 pub fn junit(checked: &[Checked]) -> String {
-    let count =
-        |checked: &[Checked], outcome| all(checked).iter().filter(|one| one.1.outcome == outcome).count();
+    let count = |checked: &[Checked], outcome| {
+        all(checked).iter().filter(|(_, limit)| limit.outcome == outcome).count()
+    };
     let numbers = |checked: &[Checked]| {
         format!(
             "tests=\"{}\" failures=\"{}\" errors=\"{}\"",
@@ -31,10 +32,10 @@ pub fn junit(checked: &[Checked]) -> String {
     };
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(out, "<testsuites name=\"kinetoscope\" {}>", numbers(checked));
-    for one in checked {
-        let source = xml(&one.source);
-        let _ = writeln!(out, "  <testsuite name=\"{source}\" {}>", numbers(core::slice::from_ref(one)));
-        for limit in &one.limits {
+    for result in checked {
+        let source = xml(&result.source);
+        let _ = writeln!(out, "  <testsuite name=\"{source}\" {}>", numbers(core::slice::from_ref(result)));
+        for limit in &result.limits {
             let _ = write!(out, "    <testcase classname=\"{source}\" name=\"{}\"", xml(&title(limit)));
             let message = xml(&limit.message);
             let _ = match limit.outcome {
@@ -95,7 +96,7 @@ pub fn sarif(checked: &[Checked], budget: &str, line: &dyn Fn(&[String]) -> usiz
 /// Returns a Markdown table for a pull request: a line about the result, then what does not hold, then the rest.
 pub fn markdown(checked: &[Checked]) -> String {
     let all = all(checked);
-    let count = |outcome| all.iter().filter(|one| one.1.outcome == outcome).count();
+    let count = |outcome| all.iter().filter(|(_, limit)| limit.outcome == outcome).count();
     let (breaches, unfit) = (count(Outcome::Breach), count(Outcome::Unfit));
     let limits = counted(all.len(), "limit");
     let not = if breaches == 1 { "does not hold" } else { "do not hold" };
@@ -107,13 +108,13 @@ pub fn markdown(checked: &[Checked]) -> String {
         _ => writeln!(out, "**{breaches} of {limits} {not}**, {unfit} cannot be decided."),
     };
     let mut sorted = checked.to_vec();
-    for one in &mut sorted {
+    for result in &mut sorted {
         let rank = |limit: &Limit| match limit.outcome {
             Outcome::Breach => 0,
             Outcome::Unfit => 1,
             Outcome::Pass => 2,
         };
-        crate::base::order::sort_by_key(&mut one.limits, |limit| (rank(limit), 0));
+        crate::base::order::sort_by_key(&mut result.limits, |limit| (rank(limit), 0));
     }
     let _ = write!(out, "\n{}", rows(&sorted).to_markdown());
     out

@@ -127,19 +127,19 @@ impl Budgets {
             (_, true) => return Err(format!("expected [{word}.\"NAME\"] with its limits")),
             _ => return Err(format!("expected [{word}] with its limits")),
         };
-        let at =
-            self.0.iter().position(|one| one.metric == metric && one.name == name).unwrap_or_else(|| {
-                self.0.push(Budget {
-                    metric,
-                    name,
-                    max: None,
-                    max_increase: None,
-                    no_significant_increase: false,
-                    optional: false,
-                    forbid: Vec::new(),
-                });
-                self.0.len() - 1
+        let known = self.0.iter().position(|budget| budget.metric == metric && budget.name == name);
+        let at = known.unwrap_or_else(|| {
+            self.0.push(Budget {
+                metric,
+                name,
+                max: None,
+                max_increase: None,
+                no_significant_increase: false,
+                optional: false,
+                forbid: Vec::new(),
             });
+            self.0.len() - 1
+        });
         set(&mut self.0[at], key, value)
     }
 }
@@ -190,7 +190,7 @@ fn codes(value: &Value) -> Result<Vec<FindingCode>, String> {
 
 /// The message about an unknown word, with the nearest known one.
 pub(super) fn unknown<S: AsRef<str>>(what: &str, word: &str, known: &[S]) -> String {
-    let nearest = known.iter().map(AsRef::as_ref).min_by_key(|one| distance(one, word));
+    let nearest = known.iter().map(AsRef::as_ref).min_by_key(|candidate| distance(candidate, word));
     let near = nearest.filter(|near| distance(near, word) <= near.len().max(word.len()) / 2 + 1);
     let hint = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
     format!("unknown {what} {}{hint}", if word.is_empty() { "\"\"".to_string() } else { word.to_owned() })

@@ -32,19 +32,19 @@ pub fn starting_point(subjects: &[Subject]) -> String {
     if recordings(subjects) == 1 {
         out.push_str("# One recording does not show the noise between recordings: measure several.\n");
     }
-    let wall = subjects.iter().filter_map(|one| one.value(Metric::Step, "")).fold(0.0, f64::max);
-    let is_fit = |metric| subjects.iter().all(|one| one.why_unfit(metric).is_none());
+    let wall = subjects.iter().filter_map(|subject| subject.value(Metric::Step, "")).fold(0.0, f64::max);
+    let is_fit = |metric| subjects.iter().all(|subject| subject.why_unfit(metric).is_none());
     for metric in [Metric::Step, Metric::DeviceBusy, Metric::DeviceIdle, Metric::Communication] {
         if is_fit(metric) {
             add(&mut out, subjects, metric, "", wall);
         }
     }
     for metric in [Metric::Operator, Metric::Range, Metric::Kernel] {
-        for (name, _) in subjects.first().map(|one| one.largest(metric, MOST)).unwrap_or_default() {
+        for (name, _) in subjects.first().map(|subject| subject.largest(metric, MOST)).unwrap_or_default() {
             add(&mut out, subjects, metric, &name, wall);
         }
     }
-    for device in subjects.first().map(|one| one.names(Metric::Memory)).unwrap_or_default() {
+    for device in subjects.first().map(|subject| subject.names(Metric::Memory)).unwrap_or_default() {
         add(&mut out, subjects, Metric::Memory, &device, 0.0);
     }
     for metric in [Metric::Launches, Metric::Recompilations] {
@@ -56,7 +56,7 @@ pub fn starting_point(subjects: &[Subject]) -> String {
 }
 
 fn add(out: &mut String, subjects: &[Subject], metric: Metric, name: &str, wall: f64) {
-    let values: Vec<f64> = subjects.iter().filter_map(|one| one.value(metric, name)).collect();
+    let values: Vec<f64> = subjects.iter().filter_map(|subject| subject.value(metric, name)).collect();
     let middle = mean(&values);
     let is_count = matches!(metric, Metric::Launches | Metric::Recompilations);
     if values.len() < subjects.len()
@@ -82,7 +82,7 @@ fn add(out: &mut String, subjects: &[Subject], metric: Metric, name: &str, wall:
 fn by_rank(subjects: &[Subject]) -> Vec<Vec<&Subject>> {
     let mut ranks: Vec<Vec<&Subject>> = Vec::new();
     for subject in subjects {
-        match ranks.iter_mut().find(|one| one[0].rank() == subject.rank()) {
+        match ranks.iter_mut().find(|recordings| recordings[0].rank() == subject.rank()) {
             Some(recordings) => recordings.push(subject),
             None => ranks.push(vec![subject]),
         }
@@ -99,12 +99,12 @@ fn recordings(subjects: &[Subject]) -> usize {
 fn noise(subjects: &[Subject], metric: Metric, name: &str) -> f64 {
     let ranks = by_rank(subjects);
     let between = ranks.iter().filter(|recordings| recordings.len() > 1).map(|recordings| {
-        let values: Vec<f64> = recordings.iter().filter_map(|one| one.value(metric, name)).collect();
+        let values: Vec<f64> = recordings.iter().filter_map(|subject| subject.value(metric, name)).collect();
         variance(&values)
     });
     let between: Vec<f64> = between.collect();
     if between.is_empty() {
-        subjects.iter().map(|one| own_noise(one, metric, name)).fold(0.0, f64::max)
+        subjects.iter().map(|subject| own_noise(subject, metric, name)).fold(0.0, f64::max)
     } else {
         libm::sqrt(mean(&between))
     }

@@ -40,7 +40,7 @@ impl Subject {
         let summary = analysis.summary();
         let mut findings: Vec<FindingCode> = summary.findings.iter().map(|finding| finding.code).collect();
         findings.dedup();
-        let unfit = summary.fitness.iter().filter(|one| one.is_unfit());
+        let unfit = summary.fitness.iter().filter(|fitness| fitness.is_unfit());
         let profile = Profile::from_analysis(&analysis, source);
         let mut devices: Vec<usize> = (0..profile.memory.len()).collect();
         devices.sort_unstable_by_key(|&at| (&profile.memory[at].device, at));
@@ -49,7 +49,7 @@ impl Subject {
             devices,
             findings,
             has_events: trace.has_events(),
-            unfit: unfit.map(|one| (one.question, one.because())).collect(),
+            unfit: unfit.map(|fitness| (fitness.question, fitness.because())).collect(),
         }
     }
 

@@ -88,8 +88,8 @@ fn moved(a: &[u64], b: &[u64], pairs: &[(usize, usize)]) -> [Vec<bool>; 2] {
     }
     let alone = |list: &[u64], paired: &[bool]| {
         let mut items = Index::default();
-        list.iter().zip(paired).filter(|one| !one.1).for_each(|one| {
-            items.insert((*one.0 as i64, 0));
+        list.iter().zip(paired).filter(|(_, is_paired)| !**is_paired).for_each(|(item, _)| {
+            items.insert((*item as i64, 0));
         });
         items
     };
@@ -253,7 +253,7 @@ impl Aligner<'_> {
     /// them with what is inside. The annotation itself has no partner.
     fn unwrap(&mut self, a: &[u32], b: &[u32]) -> bool {
         let inside = |side: usize, list: &[u32]| match list {
-            [one] => self.sides[side].list(*one, false),
+            [only] => self.sides[side].list(*only, false),
             _ => Vec::new(),
         };
         for (left, right) in [(a.to_vec(), inside(1, b)), (inside(0, a), b.to_vec())] {

@@ -47,7 +47,10 @@ fn readings(measures: &Measures) -> impl Iterator<Item = Reading<'_>> {
 
 /// Returns a note about each counter that changed, without a period.
 pub(super) fn notes(measures: &Measures) -> Vec<String> {
-    readings(measures).filter(|one| one.log().abs() >= SMALLEST).map(|one| one.text()).collect()
+    readings(measures)
+        .filter(|reading| reading.log().abs() >= SMALLEST)
+        .map(|reading| reading.text())
+        .collect()
 }
 
 /// Returns the clocks whose change explains the common factor of the host, or else of the devices.
@@ -55,13 +58,13 @@ pub(super) fn clocks(measures: &Measures, is_host: bool, factor: &Factor) -> Opt
     if factor.log.abs() < SMALLEST {
         return None;
     }
-    let explains = |one: &Reading<'_>| {
-        let log = -one.log();
-        is_clock(one.name)
-            && one.is_of_host() == is_host
+    let explains = |reading: &Reading<'_>| {
+        let log = -reading.log();
+        is_clock(reading.name)
+            && reading.is_of_host() == is_host
             && log * factor.log > 0.0
             && log.abs() >= factor.log.abs() * EXPLAINS
     };
-    let texts: Vec<String> = readings(measures).filter(explains).map(|one| one.text()).collect();
+    let texts: Vec<String> = readings(measures).filter(explains).map(|reading| reading.text()).collect();
     (!texts.is_empty()).then(|| texts.join(", "))
 }

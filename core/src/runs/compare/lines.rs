@@ -251,12 +251,12 @@ fn total(measures: &Measures, lines: &[Line], part: DiffPart) -> Option<Line> {
     let mut line = Line::new(RowKind::Total, part.as_str());
     for side in 0..2 {
         line.values[side] = parts().map(|line| line.values[side]).sum();
-        if parts().any(|one| one.samples[side].is_empty()) {
+        if parts().any(|summand| summand.samples[side].is_empty()) {
             continue;
         }
         line.samples[side] = vec![0.0; measures.steps(side)];
-        for one in parts() {
-            line.samples[side].iter_mut().zip(&one.samples[side]).for_each(|(sum, ns)| *sum += ns);
+        for summand in parts() {
+            line.samples[side].iter_mut().zip(&summand.samples[side]).for_each(|(sum, ns)| *sum += ns);
         }
     }
     Some(line)

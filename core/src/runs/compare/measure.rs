@@ -105,38 +105,38 @@ impl Measures {
         let group_of: Vec<u32> = alignment.groups.iter().map(|group| self.group(group)).collect();
         for (side, profile) in sides.into_iter().enumerate() {
             let groups: Vec<u32> = alignment.of[side].iter().map(|&group| group_of[group as usize]).collect();
-            let own = self.add_samples(side, profile, &groups, from[side]);
-            self.add_places(side, profile, &groups, &own);
-            self.add_aligned(side, &groups, &alignment.is_matched[side], &own);
+            let self_ns = self.add_samples(side, profile, &groups, from[side]);
+            self.add_places(side, profile, &groups, &self_ns);
+            self.add_aligned(side, &groups, &alignment.is_matched[side], &self_ns);
             let is_replaced = |group: u32| self.groups[group as usize].group.work == Work::Replaced;
-            self.tree.add(side, profile, &groups, &own, is_replaced);
+            self.tree.add(side, profile, &groups, &self_ns, is_replaced);
         }
     }
 
     /// Adds the samples to the groups of their places. Returns the sum of each place.
     fn add_samples(&mut self, side: usize, profile: &Profile, groups: &[u32], from: usize) -> Vec<i64> {
-        let mut own = vec![0i64; groups.len()];
+        let mut self_ns = vec![0i64; groups.len()];
         for sample in &profile.places.samples {
             let (node, step) = (sample.node as usize, from + sample.step as usize);
             let measured = &mut self.groups[groups[node] as usize];
             add(&mut measured.counts[side], step, i64::from(sample.count));
             add(&mut measured.ns[side], step, sample.ns);
             add(&mut measured.sums[side], step, sample.sum_ns);
-            own[node] = own[node].saturating_add(sample.ns);
+            self_ns[node] = self_ns[node].saturating_add(sample.ns);
         }
-        own
+        self_ns
     }
 
-    fn add_places(&mut self, side: usize, profile: &Profile, groups: &[u32], own: &[i64]) {
+    fn add_places(&mut self, side: usize, profile: &Profile, groups: &[u32], self_ns: &[i64]) {
         let within = self.within(profile);
-        for ((&group, within), &ns) in groups.iter().zip(within).zip(own) {
+        for ((&group, within), &ns) in groups.iter().zip(within).zip(self_ns) {
             let place = &mut self.groups[group as usize].places.entry((i64::from(within), 0))[side];
             *place = place.saturating_add(ns);
         }
     }
 
-    fn add_aligned(&mut self, side: usize, groups: &[u32], is_matched: &[bool], own: &[i64]) {
-        for ((&group, &is_matched), &ns) in groups.iter().zip(is_matched).zip(own) {
+    fn add_aligned(&mut self, side: usize, groups: &[u32], is_matched: &[bool], self_ns: &[i64]) {
+        for ((&group, &is_matched), &ns) in groups.iter().zip(is_matched).zip(self_ns) {
             self.attributed[side] = self.attributed[side].saturating_add(ns);
             if is_matched && self.groups[group as usize].group.work != Work::Replaced {
                 self.aligned[side] = self.aligned[side].saturating_add(ns);

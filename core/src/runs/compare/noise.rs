@@ -153,14 +153,14 @@ fn factor(lines: &[Line], part: DiffPart, wall: f64) -> Option<Factor> {
 
 /// The relative variance that half of the lines have.
 fn floor(lines: &[Line], part: DiffPart, wall: f64) -> f64 {
-    let own = lines.iter().filter(|line| line.part == Some(part) && is_large(line, wall));
-    let relative = own.flat_map(|line| &line.samples).filter(|samples| mean(samples) > 0.0);
+    let large = lines.iter().filter(|line| line.part == Some(part) && is_large(line, wall));
+    let relative = large.flat_map(|line| &line.samples).filter(|samples| mean(samples) > 0.0);
     median(&relative.map(|samples| variance(samples) / (mean(samples) * mean(samples))).collect::<Vec<_>>())
 }
 
 /// Returns the probability of such a change without a cause, before it is adjusted.
 fn probability(line: &Line, factors: Factors, floors: Both<f64>) -> f64 {
-    let (own, floor) = match line.part {
+    let (part_factors, floor) = match line.part {
         Some(DiffPart::Wall) => (vec![factors[0]], floors[0]),
         Some(DiffPart::DeviceBusy) => (vec![factors[1]], floors[1]),
         _ => (vec![factors[0], factors[1]], floors[0].min(floors[1])),
@@ -169,7 +169,8 @@ fn probability(line: &Line, factors: Factors, floors: Both<f64>) -> f64 {
     if is_other_work(line) || line.kind == RowKind::Memory {
         return plain;
     }
-    let of_factors = own.into_iter().flatten().map(|factor| test(line, factor.log, factor.spread, floor));
+    let of_factors =
+        part_factors.into_iter().flatten().map(|factor| test(line, factor.log, factor.spread, floor));
     of_factors.fold(plain, f64::max)
 }
 

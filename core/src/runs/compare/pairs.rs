@@ -15,13 +15,14 @@ pub(super) fn by_rank<'a>(base: &'a [Profile], new: &'a [Profile]) -> (Vec<Pair<
     let mut left: Vec<&Profile> = new.iter().collect();
     let mut pairs = Vec::new();
     let mut only_base = Vec::new();
-    for one in base {
-        match left.iter().position(|other| other.rank() == one.rank()) {
-            Some(at) => pairs.push((one, left.remove(at))),
-            None => only_base.push(one),
+    for profile in base {
+        match left.iter().position(|other| other.rank() == profile.rank()) {
+            Some(at) => pairs.push((profile, left.remove(at))),
+            None => only_base.push(profile),
         }
     }
-    let is_compared = |one: &&Profile| pairs.iter().any(|pair: &Pair<'_>| pair.0.rank() == one.rank());
+    let is_compared =
+        |profile: &&Profile| pairs.iter().any(|pair: &Pair<'_>| pair.0.rank() == profile.rank());
     let mut notes = Vec::new();
     for (side, alone) in [("first", only_base), ("second", left)] {
         let (further, alone): (Vec<&Profile>, Vec<&Profile>) = alone.into_iter().partition(is_compared);
@@ -39,13 +40,13 @@ pub(super) fn by_rank<'a>(base: &'a [Profile], new: &'a [Profile]) -> (Vec<Pair<
 
 /// The ranks of profiles, or their names if not all state one.
 fn named(profiles: &[&Profile]) -> String {
-    let ranks: Option<Vec<i64>> = profiles.iter().map(|one| one.rank()).collect();
+    let ranks: Option<Vec<i64>> = profiles.iter().map(|profile| profile.rank()).collect();
     match ranks {
         Some(mut ranks) => {
             ranks.sort_unstable();
             ranks.dedup();
             ranks_text(&ranks)
         }
-        None => profiles.iter().map(|one| one.source()).collect::<Vec<_>>().join(", "),
+        None => profiles.iter().map(|profile| profile.source()).collect::<Vec<_>>().join(", "),
     }
 }

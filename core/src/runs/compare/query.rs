@@ -35,10 +35,10 @@ const MIN_SHARE: Opt = Opt::new(
 impl TypedOptions for DiffTreeOptions {
     const DECLARED: &'static [Opt] = &[MIN_SHARE, ROW_LIMIT];
 
-    fn from_options(given: &Options, for_reading: bool) -> Self {
+    fn from_options(options: &Options, for_reading: bool) -> Self {
         DiffTreeOptions {
-            min_share: given.share(&MIN_SHARE, for_reading),
-            row_limit: given.limit(&ROW_LIMIT, None),
+            min_share: options.share(&MIN_SHARE, for_reading),
+            row_limit: options.limit(&ROW_LIMIT, None),
         }
     }
 }

@@ -52,12 +52,12 @@ fn rank_waits(summaries: Vec<Summary>) -> Option<RankWaits> {
 /// Says who is late: one rank if it costs at least half of what all late ranks cost.
 fn late(run: &Run, stragglers: &[Straggler]) -> Option<String> {
     let first = stragglers.first()?;
-    let all: i64 = stragglers.iter().fold(0, |sum, one| sum.saturating_add(one.cost_ns));
+    let all: i64 = stragglers.iter().fold(0, |sum, straggler| sum.saturating_add(straggler.cost_ns));
     if first.cost_ns >= all / 2 {
         let rank = run.members[first.member].rank;
         return Some(format!("rank {rank} is late in the phase {}", first.phase.label()));
     }
-    let mut ranks: Vec<i64> = stragglers.iter().map(|one| run.members[one.member].rank).collect();
+    let mut ranks: Vec<i64> = stragglers.iter().map(|straggler| run.members[straggler.member].rank).collect();
     ranks.sort_unstable();
     ranks.dedup();
     Some(format!("{} are late, none of them most of the time", ranks_text(&ranks)))

@@ -24,7 +24,7 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> Page {
     let mut page = Page::default();
     let [a, b] = &comparison.sources;
     let name = |names: &[String]| match names {
-        [one] => one.clone(),
+        [only] => only.clone(),
         several if several.len() == comparison.ranks => counted(several.len(), "rank"),
         several => {
             format!("{} with {}", counted(comparison.ranks, "rank"), counted(several.len(), "recording"))

@@ -89,8 +89,8 @@ pub(super) fn rows(comparison: &Comparison) -> Rows {
     for finding in &comparison.findings {
         rows.push(finding.line.kind.as_str(), cells(comparison, finding));
     }
-    for one in &comparison.notes {
-        rows.push(RowKind::Note.as_str(), note(one));
+    for text in &comparison.notes {
+        rows.push(RowKind::Note.as_str(), note(text));
     }
     rows.finish()
 }

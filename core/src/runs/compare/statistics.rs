@@ -68,7 +68,7 @@ fn medians(values: &[f64]) -> Vec<(f64, f64)> {
     /// Weights that do not count.
     const LEAST: f64 = 1e-9;
     let weights = median_weights(values.len());
-    sorted(values).into_iter().zip(weights).filter(|one| one.1 > LEAST).collect()
+    sorted(values).into_iter().zip(weights).filter(|(_, weight)| *weight > LEAST).collect()
 }
 
 /// The bootstrap interval of the median of `b` minus the median of `a`: each side of it has the share `tail` of resamples.
@@ -79,7 +79,7 @@ pub(super) fn interval(a: &[f64], b: &[f64], tail: f64) -> (f64, f64) {
     for &(x, weight) in &a {
         differences.extend(b.iter().map(|&(y, other)| (y - x, weight * other)));
     }
-    sort_by_key(&mut differences, |one| (float_key(one.0), 0));
+    sort_by_key(&mut differences, |(difference, _)| (float_key(*difference), 0));
     let end = |ordered: &mut dyn Iterator<Item = &(f64, f64)>| {
         let (mut share, mut last) = (0.0, 0.0);
         for &(difference, weight) in ordered {
@@ -209,7 +209,8 @@ mod tests {
         let differences: Vec<f64> = (0..20_000).map(|_| resampled(&b) - resampled(&a)).collect();
         let differences = sorted(&differences);
         let (low, high) = interval(&a, &b, 0.05);
-        let within = differences.iter().filter(|&&one| low <= one && one <= high).count();
+        let within =
+            differences.iter().filter(|&&difference| low <= difference && difference <= high).count();
         assert!((17_800..18_500).contains(&within), "{within}");
     }
 

@@ -27,7 +27,7 @@ struct DiffNode {
     parent: Option<u32>,
     group: u32,
     /// Of the node itself, in all steps.
-    own: Times,
+    self_times: Times,
 }
 
 /// Collects the places of all ranks.
@@ -45,7 +45,7 @@ impl Tree {
         side: usize,
         profile: &Profile,
         groups: &[u32],
-        own: &[i64],
+        self_ns: &[i64],
         is_replaced: impl Fn(u32) -> bool,
     ) {
         let mut node_of = vec![0u32; groups.len()];
@@ -59,8 +59,9 @@ impl Tree {
                 _ => self.node(parent, groups[at]),
             };
             node_of[at] = node;
-            let time = &mut self.nodes[node as usize].own[usize::from(place.kind.is_on_device())][side];
-            *time = time.saturating_add(own[at]);
+            let time =
+                &mut self.nodes[node as usize].self_times[usize::from(place.kind.is_on_device())][side];
+            *time = time.saturating_add(self_ns[at]);
         }
     }
 
@@ -68,14 +69,14 @@ impl Tree {
         let next = self.nodes.len() as u32;
         let at = self.index.get_or_insert((parent.map_or(-1, i64::from), i64::from(group)), next);
         if at == next {
-            self.nodes.push(DiffNode { parent, group, own: Times::default() });
+            self.nodes.push(DiffNode { parent, group, self_times: Times::default() });
         }
         at
     }
 
     /// Returns the nodes with their times per step, in depth-first order, of siblings the longest first.
     fn branches(&self, units: [i64; 2]) -> Vec<Branch> {
-        let mut totals: Vec<Times> = self.nodes.iter().map(|node| node.own).collect();
+        let mut totals: Vec<Times> = self.nodes.iter().map(|node| node.self_times).collect();
         for at in (1..totals.len()).rev() {
             let Some(parent) = self.nodes[at].parent else { continue };
             let added = totals[at];
@@ -104,7 +105,7 @@ impl Tree {
                 depth,
                 group: node.group as usize,
                 total: per_step(totals[at]),
-                own: per_step(node.own),
+                self_times: per_step(node.self_times),
             });
             let list = &mut children[at];
             sort_by_key(list, |&child| (size(child), descending(child as i64)));
@@ -119,7 +120,7 @@ struct Branch {
     depth: usize,
     group: usize,
     total: Times,
-    own: Times,
+    self_times: Times,
 }
 
 /// What the rows of a group have in common.
@@ -143,7 +144,7 @@ pub(super) struct CallTree {
 columns! {
     /// The columns of the answer.
     pub(crate) const COLUMNS: fn row(tree: &CallTree, branch: &Branch) {
-        let Branch { depth, group, total, own } = branch;
+        let Branch { depth, group, total, self_times } = branch;
         let label = &tree.labels[*group];
     } [
         Column::int("depth", "", "The number of ancestors; 0 for the step itself.") => *depth,
@@ -154,8 +155,8 @@ columns! {
             .nullable() => label.is_significant,
         Column::ns("a_ns", "A", "The wall time per step in the first trace, with everything inside.") => total[HOST][0],
         Column::ns("b_ns", "B", "The same in the second trace.") => total[HOST][1],
-        Column::ns("self_a_ns", "", "The same without what is inside, in the first trace.") => own[HOST][0],
-        Column::ns("self_b_ns", "", "The same in the second trace.") => own[HOST][1],
+        Column::ns("self_a_ns", "", "The same without what is inside, in the first trace.") => self_times[HOST][0],
+        Column::ns("self_b_ns", "", "The same in the second trace.") => self_times[HOST][1],
         Column::ns("device_a_ns", "Device A", "The busy time of devices per step in the first trace that it launched, with everything inside.") =>
             total[DEVICE][0],
         Column::ns("device_b_ns", "Device B", "The same in the second trace.") => total[DEVICE][1],
@@ -165,10 +166,10 @@ columns! {
 /// The branches of which a side has at least a share of the wall time or of the busy time of the step, with all of their
 /// ancestors.
 fn large(branches: &[Branch], min_share: f64) -> impl Iterator<Item = &Branch> {
-    let whole = branches.first().map_or(Times::default(), |step| step.total);
+    let step_times = branches.first().map_or(Times::default(), |step| step.total);
     let is_large = move |total: &Times| {
-        let pairs = total.as_flattened().iter().zip(whole.as_flattened());
-        pairs.into_iter().any(|(&ns, &whole)| ns > 0 && ns as f64 >= whole as f64 * min_share)
+        let pairs = total.as_flattened().iter().zip(step_times.as_flattened());
+        pairs.into_iter().any(|(&ns, &step_ns)| ns > 0 && ns as f64 >= step_ns as f64 * min_share)
     };
     branches.iter().filter(move |branch| branch.depth == 0 || is_large(&branch.total))
 }

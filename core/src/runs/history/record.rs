@@ -50,7 +50,7 @@ fn metrics(subject: &Subject) -> Vec<(String, f64)> {
             continue;
         }
         let values = if metric.is_named() {
-            subject.largest(metric, MOST).into_iter().filter(|one| one.1 > 0.0).collect()
+            subject.largest(metric, MOST).into_iter().filter(|(_, value)| *value > 0.0).collect()
         } else {
             Vec::from_iter(subject.value(metric, "").map(|value| (String::new(), value)))
         };

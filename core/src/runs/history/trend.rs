@@ -171,7 +171,10 @@ impl Trend {
 
     /// Returns a row for each run, the oldest first.
     pub fn runs(&self) -> Rows {
-        Rows::from_cells(RUN_COLUMNS, self.runs.iter().enumerate().map(|(at, one)| run(at + 1, one)))
+        Rows::from_cells(
+            RUN_COLUMNS,
+            self.runs.iter().enumerate().map(|(at, recorded)| run(at + 1, recorded)),
+        )
     }
 
     /// Returns a row for each change, and then one for each metric.
@@ -180,8 +183,8 @@ impl Trend {
         for step in self.changes() {
             rows.push(TrendKind::Change.as_str(), change(&self.runs, &step));
         }
-        for (one, points) in &self.all {
-            rows.push(TrendKind::Series.as_str(), series(&self.runs, one, points));
+        for (metric_series, points) in &self.all {
+            rows.push(TrendKind::Series.as_str(), series(&self.runs, metric_series, points));
         }
         rows.finish()
     }
@@ -274,9 +277,10 @@ fn bars(series: &Series) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const MOST: usize = 40;
     let points = &series.points[series.points.len().saturating_sub(MOST)..];
-    let (least, largest) = points.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, largest), one| {
-        (least.min(one.1), largest.max(one.1))
-    });
+    let (least, largest) =
+        points.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, largest), point| {
+            (least.min(point.1), largest.max(point.1))
+        });
     let height = |value: f64| {
         let share = if largest > least { (value - least) / (largest - least) } else { 0.0 };
         BARS[((share * 7.0) as usize).min(7)]

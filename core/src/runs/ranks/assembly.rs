@@ -121,7 +121,7 @@ impl Run {
             .filter_map(|((rank, summary), _)| Some((*rank, summary, clock(*rank)?.offset_ns)))
             .filter(|(.., offset)| offset.saturating_abs() > GAP)
             .collect();
-        distant.dedup_by_key(|one| one.0);
+        distant.dedup_by_key(|(rank, ..)| *rank);
         for (_, summary, offset_ns) in distant {
             let offset = time_ns(offset_ns.saturating_abs(), None);
             let side = if offset_ns < 0 { "behind" } else { "ahead of" };

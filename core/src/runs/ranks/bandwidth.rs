@@ -42,20 +42,24 @@ impl Traffic {
 
     /// The number of machines of the ranks.
     pub(crate) fn nodes(&self, run: &Run) -> usize {
-        let own = run.members.iter().filter(|member| self.ranks.contains(&member.rank));
-        hosts(own).len()
+        let members = run.members.iter().filter(|member| self.ranks.contains(&member.rank));
+        hosts(members).len()
     }
 }
 
 /// Returns the traffic, the longest first.
 pub(crate) fn traffic(run: &Run, matched: &[Matched], waits: &[Waits]) -> Vec<Traffic> {
     let mut all: Keyed<Vec<usize>> = Keyed::default();
-    for (at, one) in matched.iter().enumerate() {
-        let first = one.first(run);
-        let is_pair = one.by == MatchedBy::Pair;
-        let operation = one.operation(run);
-        let pair = if is_pair { (one.calls[0].member << 16 | (one.calls[1].member & 0xffff)) + 1 } else { 0 };
-        let group = (i64::from(one.group) << 36) | (i64::from(pair) << 4) | operation as i64;
+    for (at, collective) in matched.iter().enumerate() {
+        let first = collective.first(run);
+        let is_pair = collective.by == MatchedBy::Pair;
+        let operation = collective.operation(run);
+        let pair = if is_pair {
+            (collective.calls[0].member << 16 | (collective.calls[1].member & 0xffff)) + 1
+        } else {
+            0
+        };
+        let group = (i64::from(collective.group) << 36) | (i64::from(pair) << 4) | operation as i64;
         all.entry((group, first.bytes.unwrap_or(0))).push(at);
     }
     let mut traffic: Vec<Traffic> = all
@@ -77,7 +81,9 @@ pub(crate) fn traffic(run: &Run, matched: &[Matched], waits: &[Waits]) -> Vec<Tr
             }
         })
         .collect();
-    sort_by_key(&mut traffic, |one| (descending(one.wait_ns.saturating_add(one.transfer_ns)), one.bytes));
+    sort_by_key(&mut traffic, |traffic| {
+        (descending(traffic.wait_ns.saturating_add(traffic.transfer_ns)), traffic.bytes)
+    });
     traffic
 }
 
@@ -96,22 +102,22 @@ pub(crate) struct SlowLink {
 /// of at least two others, and of none of them more than a quarter longer than theirs.
 pub(crate) fn slow_links(traffic: &[Traffic]) -> Vec<SlowLink> {
     let mut links = Vec::new();
-    for (at, one) in traffic.iter().enumerate() {
+    for (at, link) in traffic.iter().enumerate() {
         let alike = traffic.iter().enumerate().filter(|(other, traffic)| {
             *other != at
-                && traffic.operation == one.operation
-                && traffic.bytes == one.bytes
-                && traffic.ranks.len() == one.ranks.len()
-                && traffic.ranks != one.ranks
+                && traffic.operation == link.operation
+                && traffic.bytes == link.bytes
+                && traffic.ranks.len() == link.ranks.len()
+                && traffic.ranks != link.ranks
         });
         let mut others: Vec<i64> = alike.map(|(_, traffic)| traffic.usual_ns).collect();
         others.sort_unstable();
         let Some(&most) = others.last() else { continue };
         let others_ns = others[others.len() / 2];
-        let is_slow = one.usual_ns.saturating_mul(2) > others_ns.saturating_mul(3)
+        let is_slow = link.usual_ns.saturating_mul(2) > others_ns.saturating_mul(3)
             && most.saturating_mul(4) <= others_ns.saturating_mul(5);
-        if others.len() >= 2 && one.count >= 3 && one.bytes > 0 && is_slow {
-            let cost_ns = (one.usual_ns - others_ns).saturating_mul(one.count as i64);
+        if others.len() >= 2 && link.count >= 3 && link.bytes > 0 && is_slow {
+            let cost_ns = (link.usual_ns - others_ns).saturating_mul(link.count as i64);
             links.push(SlowLink { traffic: at, others_ns, cost_ns });
         }
     }
@@ -147,9 +153,9 @@ mod tests {
 
     #[test]
     fn an_all_reduce_moves_nearly_twice_its_size() {
-        let one = traffic([0, 1], 1000);
-        assert_eq!((one.rate(), one.bus_rate()), (Some(1e9), Some(1e9)));
-        let of_four = Traffic { ranks: vec![0, 1, 2, 3], ..one };
+        let of_two = traffic([0, 1], 1000);
+        assert_eq!((of_two.rate(), of_two.bus_rate()), (Some(1e9), Some(1e9)));
+        let of_four = Traffic { ranks: vec![0, 1, 2, 3], ..of_two };
         assert_eq!(of_four.bus_rate(), Some(1.5e9));
     }
 }

@@ -83,29 +83,31 @@ struct Sample {
 /// Fits the clocks of all ranks.
 pub(crate) fn clocks(run: &Run, matched: &[Matched]) -> Clocks {
     let usable: Vec<&Matched> =
-        matched.iter().filter(|one| one.first(run).operation().is_synchronizing()).collect();
+        matched.iter().filter(|collective| collective.first(run).operation().is_synchronizing()).collect();
     let reference = reference(run, &usable);
     let mut of: Vec<Result<Clock, Refused>> =
         vec![Err(Refused("no collective in common with an aligned rank".into())); run.members.len()];
-    if let Some(own) = of.get_mut(reference) {
-        *own = Ok(Clock::default());
+    if let Some(clock) = of.get_mut(reference) {
+        *clock = Ok(Clock::default());
     }
     loop {
         let known: Vec<bool> = of.iter().map(Result::is_ok).collect();
         let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); run.members.len()];
         let mut error: Vec<i64> = vec![0; run.members.len()];
-        for one in &usable {
-            let Some(anchor) = one.calls.iter().find(|place| known[place.member as usize]) else { continue };
+        for collective in &usable {
+            let Some(anchor) = collective.calls.iter().find(|place| known[place.member as usize]) else {
+                continue;
+            };
             let Ok(clock) = &of[anchor.member as usize] else { continue };
             let anchored = call(run, *anchor).time;
             let (arrival, end) = (clock.aligned(anchored.0), clock.aligned(anchored.1));
-            for place in one.calls.iter().filter(|place| !known[place.member as usize]) {
-                let own = call(run, *place).time;
+            for place in collective.calls.iter().filter(|place| !known[place.member as usize]) {
+                let time = call(run, *place).time;
                 let at = place.member as usize;
                 samples[at].push(Sample {
-                    time: own.1,
-                    difference: own.1.saturating_sub(end),
-                    bounds: (own.0.saturating_sub(end), own.1.saturating_sub(arrival)),
+                    time: time.1,
+                    difference: time.1.saturating_sub(end),
+                    bounds: (time.0.saturating_sub(end), time.1.saturating_sub(arrival)),
                 });
                 error[at] = error[at].max(clock.error_ns);
             }
@@ -126,7 +128,7 @@ pub(crate) fn clocks(run: &Run, matched: &[Matched]) -> Clocks {
 /// The rank with the lowest number among those with the most matched collectives, within a tenth.
 fn reference(run: &Run, matched: &[&Matched]) -> usize {
     let mut counts = vec![0usize; run.members.len()];
-    for place in matched.iter().flat_map(|one| &one.calls) {
+    for place in matched.iter().flat_map(|collective| &collective.calls) {
         counts[place.member as usize] += 1;
     }
     let most = counts.iter().copied().max().unwrap_or(0);
@@ -173,8 +175,10 @@ impl Offset {
         };
         let mut differences = without(&|sample| sample.difference);
         let offset_ns = median(&mut differences);
-        let mut far: Vec<i64> =
-            differences.iter().map(|one| one.saturating_sub(offset_ns).saturating_abs()).collect();
+        let mut far: Vec<i64> = differences
+            .iter()
+            .map(|difference| difference.saturating_sub(offset_ns).saturating_abs())
+            .collect();
         let mut bounds = [without(&|sample| sample.bounds.0), without(&|sample| sample.bounds.1)];
         for all in &mut bounds {
             all.sort_unstable();

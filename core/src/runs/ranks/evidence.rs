@@ -52,7 +52,7 @@ fn sums(member: &Member, of: fn(&Summary) -> &[Named]) -> Sums<'_> {
 pub(crate) fn evidence(run: &Run, member: usize) -> Option<Evidence> {
     let host = excess(run, member, |summary| &summary.operators);
     let device = excess(run, member, |summary| &summary.kernels);
-    [device, host].into_iter().flatten().max_by_key(|one| one.excess_ns)
+    [device, host].into_iter().flatten().max_by_key(|evidence| evidence.excess_ns)
 }
 
 /// Names that only show that others were waited for.
@@ -67,12 +67,12 @@ fn excess(run: &Run, member: usize, of: fn(&Summary) -> &[Named]) -> Option<Evid
     let others = run.members.iter().enumerate().filter(|(at, _)| *at != member).map(|(_, other)| other);
     let step = run.members.len().div_ceil(COMPARED).max(1);
     let others: Vec<Sums<'_>> = others.step_by(step).map(|other| sums(other, of)).collect();
-    let own = sums(run.members.get(member)?, of);
+    let member_sums = sums(run.members.get(member)?, of);
     let median = |values: &mut Vec<(u64, i64)>, key: fn(&(u64, i64)) -> i64| {
         values.sort_by_key(key);
         values.get(values.len() / 2).map_or(0, key)
     };
-    let one = |(name, (count, self_ns)): (&str, (u64, i64))| {
+    let to_evidence = |(name, (count, self_ns)): (&str, (u64, i64))| {
         let mut known: Vec<(u64, i64)> =
             others.iter().map(|other| other.get(name).copied().unwrap_or_default()).collect();
         Evidence {
@@ -82,6 +82,6 @@ fn excess(run: &Run, member: usize, of: fn(&Summary) -> &[Named]) -> Option<Evid
             others: median(&mut known, |sum| sum.0 as i64) as u64,
         }
     };
-    let known = own.into_iter().filter(|(name, _)| !is_wait(name)).map(one);
-    known.max_by_key(|one| one.excess_ns).filter(|one| one.excess_ns > 0)
+    let known = member_sums.into_iter().filter(|(name, _)| !is_wait(name)).map(to_evidence);
+    known.max_by_key(|evidence| evidence.excess_ns).filter(|evidence| evidence.excess_ns > 0)
 }

@@ -78,11 +78,11 @@ impl Summaries {
     /// out, then the last collectives, whose number is kept, then the ranks of groups. Steps stay.
     pub fn within(mut summary: Summary, limit: usize) -> Summaries {
         loop {
-            let mut one = Summaries::default();
-            one.push(&summary);
-            let size = one.to_file().len();
+            let mut summaries = Summaries::default();
+            summaries.push(&summary);
+            let size = summaries.to_file().len();
             if size <= limit || !summary.shrink(size, limit) {
-                return one;
+                return summaries;
             }
         }
     }
@@ -191,8 +191,8 @@ mod tests {
 
     fn encode(summaries: &[Summary]) -> Vec<u8> {
         let mut all = Summaries::default();
-        for one in summaries {
-            all.push(one);
+        for summary in summaries {
+            all.push(summary);
         }
         all.to_file()
     }

@@ -97,7 +97,10 @@ impl<'a> Findings<'a> {
         let slow_nodes = slow_nodes(run, &table, parts.as_ref());
         let traffic = traffic(run, &matched, &waits);
         let mut findings = Findings {
-            evidence: stragglers.iter().map(|one| Some(evidence(run, one.member)?.text())).collect(),
+            evidence: stragglers
+                .iter()
+                .map(|straggler| Some(evidence(run, straggler.member)?.text()))
+                .collect(),
             groups: groups(run, &process_groups, &matched),
             slow_links: slow_links(&traffic),
             ranks: Vec::new(),
@@ -121,18 +124,19 @@ impl<'a> Findings<'a> {
     /// The stragglers of a rank and a step, with what each did more.
     pub(crate) fn stragglers_of(&self, filter: Filter) -> impl Iterator<Item = (&Straggler, Option<&str>)> {
         let all = self.stragglers.iter().zip(&self.evidence);
-        let fits = move |one: &Straggler| {
-            filter.has_rank(self.run.members[one.member].rank)
-                && one.steps.iter().any(|&step| filter.has_step(step))
+        let fits = move |straggler: &Straggler| {
+            filter.has_rank(self.run.members[straggler.member].rank)
+                && straggler.steps.iter().any(|&step| filter.has_step(step))
         };
-        all.filter(move |(one, _)| fits(one)).map(|(one, evidence)| (one, evidence.as_deref()))
+        all.filter(move |(straggler, _)| fits(straggler))
+            .map(|(straggler, evidence)| (straggler, evidence.as_deref()))
     }
 
     /// The slow nodes that have a rank and were late in a step.
     pub(crate) fn slow_nodes_of(&self, filter: Filter) -> impl Iterator<Item = &SlowNode<'a>> {
-        self.slow_nodes.iter().filter(move |one| {
-            one.ranks.iter().any(|&rank| filter.has_rank(rank))
-                && one.late.steps.iter().any(|&step| filter.has_step(step))
+        self.slow_nodes.iter().filter(move |node| {
+            node.ranks.iter().any(|&rank| filter.has_rank(rank))
+                && node.late.steps.iter().any(|&step| filter.has_step(step))
         })
     }
 
@@ -146,13 +150,13 @@ impl<'a> Findings<'a> {
                 rank.wall_ns = rank.wall_ns.saturating_add(cell.time.1 - cell.time.0);
             }
         }
-        for (one, waits) in self.matched.iter().zip(&self.waits) {
-            for (at, place) in one.calls.iter().enumerate() {
+        for (collective, waits) in self.matched.iter().zip(&self.waits) {
+            for (at, place) in collective.calls.iter().enumerate() {
                 let rank = &mut ranks[place.member as usize];
                 rank.wait_ns = rank.wait_ns.saturating_add(waits.counted_ns[at]);
                 rank.matched += 1;
                 rank.last += usize::from(waits.last == at);
-                rank.is_stage |= one.by == MatchedBy::Pair;
+                rank.is_stage |= collective.by == MatchedBy::Pair;
             }
         }
         let starts =
@@ -161,8 +165,8 @@ impl<'a> Findings<'a> {
         let first = starts.iter().copied().min().unwrap_or(0);
         ranks.iter_mut().zip(&starts).for_each(|(rank, start)| rank.start_skew_ns = start - first);
         let mut late = vec![false; ranks.len()];
-        for one in &self.stragglers {
-            late[one.member] = true;
+        for straggler in &self.stragglers {
+            late[straggler.member] = true;
         }
         for (rank, class) in ranks.iter_mut().zip(classes(&self.table, &late)) {
             rank.class = class;
@@ -174,18 +178,21 @@ impl<'a> Findings<'a> {
     fn note_missing_calls(&mut self) {
         let run = self.run;
         for (group, used) in self.groups.iter().enumerate() {
-            let own: Vec<&Matched> = (self.matched.iter())
-                .filter(|one| one.group as usize == group && one.by != MatchedBy::Pair)
+            let collectives: Vec<&Matched> = (self.matched.iter())
+                .filter(|collective| collective.group as usize == group && collective.by != MatchedBy::Pair)
                 .collect();
             let mut counts = vec![0usize; run.members.len()];
-            own.iter().flat_map(|one| &one.calls).for_each(|place| counts[place.member as usize] += 1);
+            collectives
+                .iter()
+                .flat_map(|collective| &collective.calls)
+                .for_each(|place| counts[place.member as usize] += 1);
             for (member, &count) in run.members.iter().zip(&counts) {
-                if used.ranks.contains(&member.rank) && count < own.len() {
+                if used.ranks.contains(&member.rank) && count < collectives.len() {
                     let name = title(&self.process_groups[group]);
                     let message = format!(
                         "rank {} has {count} of the {} of group {name}",
                         member.rank,
-                        counted(own.len(), "collective")
+                        counted(collectives.len(), "collective")
                     );
                     self.notes.push(Note::new(NoteCode::MissingCalls, message));
                 }

@@ -25,28 +25,30 @@ pub(crate) fn shared(run: &Run) -> Vec<Shared<'_>> {
     let mut all: Vec<(String, Shared<'_>)> = Vec::new();
     for member in &run.members {
         let verdicts = member.windows.iter().flat_map(|window| &window.fitness);
-        for one in verdicts.filter(|one| is_shown(one)) {
-            let reason = without_numbers(&one.because);
+        for fitness in verdicts.filter(|fitness| is_shown(fitness)) {
+            let reason = without_numbers(&fitness.because);
             let same = |known: &&mut (String, Shared<'_>)| {
-                known.1.question == one.question && known.1.verdict == one.verdict && known.0 == reason
+                known.1.question == fitness.question
+                    && known.1.verdict == fitness.verdict
+                    && known.0 == reason
             };
             match all.iter_mut().find(same) {
                 Some((_, known)) if known.ranks.last() == Some(&member.rank) => {}
                 Some((_, known)) => known.ranks.push(member.rank),
                 None => {
-                    let Fitness { question, verdict, because } = one;
+                    let Fitness { question, verdict, because } = fitness;
                     let ranks = [member.rank].into();
                     all.push((reason, Shared { question: *question, verdict: *verdict, because, ranks }));
                 }
             }
         }
     }
-    sort_by_key(&mut all, |(_, one)| (one.question as i64, descending(one.verdict as i64)));
-    all.into_iter().map(|(_, one)| one).collect()
+    sort_by_key(&mut all, |(_, shared)| (shared.question as i64, descending(shared.verdict as i64)));
+    all.into_iter().map(|(_, shared)| shared).collect()
 }
 
-fn is_shown(one: &Fitness) -> bool {
-    one.verdict != Verdict::Good && one.question != Question::Communication
+fn is_shown(fitness: &Fitness) -> bool {
+    fitness.verdict != Verdict::Good && fitness.question != Question::Communication
 }
 
 fn without_numbers(text: &str) -> String {
@@ -83,7 +85,7 @@ mod tests {
         );
         let found = shared(&run);
         let brief: Vec<(Verdict, &[i64])> =
-            found.iter().map(|one| (one.verdict, one.ranks.as_slice())).collect();
+            found.iter().map(|shared| (shared.verdict, shared.ranks.as_slice())).collect();
         assert_eq!(brief, [(Verdict::Unfit, &[3][..]), (Verdict::Limited, &[0, 2][..])]);
         assert_eq!(found[1].because, "3 launches have no device work");
     }

@@ -103,8 +103,8 @@ impl Matching {
         for ((group, _), places) in messages.into_entries() {
             out.in_order(run, group as u32, by_rank(&places), MatchedBy::Pair);
         }
-        out.collectives.retain(|one| one.calls.len() > 1);
-        sort_by_key(&mut out.collectives, |one| (one.end(run), i64::from(one.group)));
+        out.collectives.retain(|collective| collective.calls.len() > 1);
+        sort_by_key(&mut out.collectives, |collective| (collective.end(run), i64::from(collective.group)));
         out
     }
 
@@ -138,13 +138,13 @@ impl Matching {
             if others.contains(&at) {
                 continue;
             }
-            for (one, other) in aligned.pairs {
-                found[one].calls.push(rank[other]);
-                found[one].confidence = found[one].confidence.min(aligned.confidence);
+            for (a, b) in aligned.pairs {
+                found[a].calls.push(rank[b]);
+                found[a].confidence = found[a].confidence.min(aligned.confidence);
             }
         }
-        for one in &mut found {
-            sort_by_key(&mut one.calls, |place| (i64::from(place.member), 0));
+        for collective in &mut found {
+            sort_by_key(&mut collective.calls, |place| (i64::from(place.member), 0));
         }
         self.collectives.append(&mut found);
         if !others.is_empty() {
@@ -172,8 +172,8 @@ fn by_rank(places: &[CallId]) -> Vec<Vec<CallId>> {
 fn strangers(aligned: &[Aligned]) -> Vec<usize> {
     /// How much less the ends agree.
     const LESS: i64 = 4;
-    let closest = aligned.iter().map(|one| one.spread_ns).min().unwrap_or(0).max(1000);
-    let is_stranger = |one: &Aligned| one.spread_ns > closest.saturating_mul(LESS);
+    let closest = aligned.iter().map(|alignment| alignment.spread_ns).min().unwrap_or(0).max(1000);
+    let is_stranger = |alignment: &Aligned| alignment.spread_ns > closest.saturating_mul(LESS);
     let all: Vec<usize> = (0..aligned.len()).filter(|&at| is_stranger(&aligned[at])).collect();
     // A single rank has no group of its own.
     if all.len() > 1 { all } else { Vec::new() }

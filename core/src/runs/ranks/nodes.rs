@@ -54,9 +54,10 @@ fn by_node(table: &StepTable, nodes: &[Vec<usize>]) -> StepTable {
 
 /// The median rank of a node in a step.
 fn middle(cells: &[Option<Cell>], node: &[usize]) -> Option<Cell> {
-    let own: Vec<Cell> = known(cells).filter(|(at, _)| node.contains(at)).map(|(_, cell)| cell).collect();
+    let node_cells: Vec<Cell> =
+        known(cells).filter(|(at, _)| node.contains(at)).map(|(_, cell)| cell).collect();
     let lower = |of: &dyn Fn(&Cell) -> i64| {
-        let mut values: Vec<i64> = own.iter().map(of).collect();
+        let mut values: Vec<i64> = node_cells.iter().map(of).collect();
         values.sort_unstable();
         values.get(values.len().saturating_sub(1) / 2).copied()
     };

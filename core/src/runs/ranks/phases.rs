@@ -143,8 +143,8 @@ fn work(trace: &Trace, host: &Phases) -> Vec<(Intervals, Phase)> {
 fn layered(work: &[(Intervals, Phase)], host: &Phases) -> Phases {
     let mut layers = work.to_vec();
     for phase in Phase::ALL {
-        let own = host.0.iter().filter(|part| part.1 == phase).map(|part| part.0);
-        layers.push((Intervals::union_of(own.collect()), phase));
+        let intervals = host.0.iter().filter(|part| part.1 == phase).map(|part| part.0);
+        layers.push((Intervals::union_of(intervals.collect()), phase));
     }
     Phases(painted(&layers))
 }

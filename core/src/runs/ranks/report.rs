@@ -79,8 +79,8 @@ fn head(findings: &Findings<'_>, page: &mut Page) {
     let run = findings.run;
     let ranks = match run.world_size {
         Some(size) => {
-            let own = run.members.iter().filter(|member| (0..size).contains(&member.rank)).count();
-            format!("{own} of {}", counted(size as usize, "rank"))
+            let recorded = run.members.iter().filter(|member| (0..size).contains(&member.rank)).count();
+            format!("{recorded} of {}", counted(size as usize, "rank"))
         }
         None => counted(run.members.len(), "rank"),
     };
@@ -109,10 +109,10 @@ fn head(findings: &Findings<'_>, page: &mut Page) {
 
 fn late(findings: &Findings<'_>, filter: Filter) -> Rows {
     let mut table = Rows::page(&["Rank", "Phase", "Steps", "Cost", "A step", "What it did more"]);
-    for (one, evidence) in findings.stragglers_of(filter) {
-        let member = &findings.run.members[one.member];
+    for (straggler, evidence) in findings.stragglers_of(filter) {
+        let member = &findings.run.members[straggler.member];
         let mut row = vec![member.rank.into()];
-        row.extend(lateness(findings, one));
+        row.extend(lateness(findings, straggler));
         row.push(evidence.into());
         table.push(row);
     }
@@ -121,22 +121,22 @@ fn late(findings: &Findings<'_>, filter: Filter) -> Rows {
 
 fn slow_nodes(findings: &Findings<'_>, filter: Filter) -> Rows {
     let mut table = Rows::page(&["Node", "Ranks", "Phase", "Steps", "Cost", "A step"]);
-    for one in findings.slow_nodes_of(filter) {
-        let mut row = vec![one.host.into(), numbers(&one.ranks).into()];
-        row.extend(lateness(findings, &one.late));
+    for node in findings.slow_nodes_of(filter) {
+        let mut row = vec![node.host.into(), numbers(&node.ranks).into()];
+        row.extend(lateness(findings, &node.late));
         table.push(row);
     }
     table
 }
 
 /// The phase and the steps, and the cost in all and in a step.
-fn lateness(findings: &Findings<'_>, one: &Straggler) -> [Cell; 4] {
-    let steps = if findings.table.has_steps { numbers(&one.steps) } else { "all".into() };
+fn lateness(findings: &Findings<'_>, straggler: &Straggler) -> [Cell; 4] {
+    let steps = if findings.table.has_steps { numbers(&straggler.steps) } else { "all".into() };
     [
-        one.phase.label().into(),
+        straggler.phase.label().into(),
         steps.into(),
-        Cell::Ns(one.cost_ns),
-        Cell::Ns(one.cost_ns / one.count.max(1) as i64),
+        Cell::Ns(straggler.cost_ns),
+        Cell::Ns(straggler.cost_ns / straggler.count.max(1) as i64),
     ]
 }
 
@@ -189,14 +189,14 @@ fn ranks(findings: &Findings<'_>) -> (&'static str, Rows) {
         let of = |class| (0..findings.ranks.len()).filter(|&at| findings.ranks[at].class == class).collect();
         (0..count).map(of).collect()
     };
-    for own in groups {
-        let ranks: Vec<i64> = own.iter().map(|&at| findings.run.members[at].rank).collect();
-        let share = |ns: i64| Cell::Ns(ns / steps / own.len().max(1) as i64);
-        let sum = |of: &dyn Fn(usize) -> i64| own.iter().map(|&at| of(at)).sum::<i64>();
+    for members in groups {
+        let ranks: Vec<i64> = members.iter().map(|&at| findings.run.members[at].rank).collect();
+        let share = |ns: i64| Cell::Ns(ns / steps / members.len().max(1) as i64);
+        let sum = |of: &dyn Fn(usize) -> i64| members.iter().map(|&at| of(at)).sum::<i64>();
         let phase = |phase: Phase| share(sum(&|at| findings.ranks[at].phases[phase as usize]));
         let last = sum(&|at| findings.ranks[at].last as i64);
         let matched = sum(&|at| findings.ranks[at].matched as i64);
-        let bubbles: Vec<f64> = own.iter().filter_map(|&at| findings.ranks[at].bubble()).collect();
+        let bubbles: Vec<f64> = members.iter().filter_map(|&at| findings.ranks[at].bubble()).collect();
         let bubble = bubbles.iter().sum::<f64>() / bubbles.len().max(1) as f64;
         table.push(vec![
             numbers(&ranks).into(),
@@ -221,7 +221,7 @@ fn steps(findings: &Findings<'_>) -> Rows {
     let mut table = Rows::page(&["Step", "Wall", "Waits", "Imbalance", "Rank", "Phase"]);
     let steps = &findings.table;
     let mut order: Vec<usize> = (0..steps.cells.len()).filter(|_| steps.has_steps).collect();
-    let share = |at: &usize| StepTable::imbalance(&steps.cells[*at]).map_or(0.0, |one| one.share);
+    let share = |at: &usize| StepTable::imbalance(&steps.cells[*at]).map_or(0.0, |imbalance| imbalance.share);
     order.sort_by(|a, b| share(b).total_cmp(&share(a)));
     for &at in order.iter().take(TOP) {
         let cells = || steps.cells[at].iter().flatten();
@@ -230,9 +230,9 @@ fn steps(findings: &Findings<'_>) -> Rows {
             steps.numbers[at].into(),
             Cell::Ns(cells().map(|cell| cell.time.1 - cell.time.0).max().unwrap_or(0)),
             Cell::Ns(cells().map(|cell| cell.wait_ns).sum()),
-            imbalance.map_or(Cell::Null, |one| Cell::Share(one.share)),
-            imbalance.map(|one| findings.run.members[one.member].rank).into(),
-            imbalance.map(|one| one.phase.label()).into(),
+            imbalance.map_or(Cell::Null, |imbalance| Cell::Share(imbalance.share)),
+            imbalance.map(|imbalance| findings.run.members[imbalance.member].rank).into(),
+            imbalance.map(|imbalance| imbalance.phase.label()).into(),
         ]);
     }
     table
@@ -241,17 +241,17 @@ fn steps(findings: &Findings<'_>) -> Rows {
 fn traffic(findings: &Findings<'_>) -> Rows {
     let titles = ["Group", "Ranks", "Nodes", "Collective", "Bytes", "Count", "Waits", "Transfer", "Bus"];
     let mut table = Rows::page(&titles);
-    for one in findings.traffic.iter().take(TOP) {
-        let rate = one.bus_rate().map(|rate| with_prefix(rate) + "B/s");
+    for traffic in findings.traffic.iter().take(TOP) {
+        let rate = traffic.bus_rate().map(|rate| with_prefix(rate) + "B/s");
         table.push(vec![
-            title(&findings.process_groups[one.group as usize]).into(),
-            numbers(&one.ranks).into(),
-            one.nodes(findings.run).into(),
-            one.operation.label().into(),
-            if one.bytes > 0 { bytes(one.bytes).into() } else { Cell::Null },
-            one.count.into(),
-            Cell::Ns(one.wait_ns),
-            Cell::Ns(one.usual_ns),
+            title(&findings.process_groups[traffic.group as usize]).into(),
+            numbers(&traffic.ranks).into(),
+            traffic.nodes(findings.run).into(),
+            traffic.operation.label().into(),
+            if traffic.bytes > 0 { bytes(traffic.bytes).into() } else { Cell::Null },
+            traffic.count.into(),
+            Cell::Ns(traffic.wait_ns),
+            Cell::Ns(traffic.usual_ns),
             rate.into(),
         ]);
     }
@@ -303,9 +303,14 @@ fn clocks(findings: &Findings<'_>) -> Rows {
 
 fn fitness(run: &Run) -> Rows {
     let mut table = Rows::page(&["Question", "Verdict", "Ranks", "Because"]);
-    for one in shared(run).into_iter().take(TOP) {
-        let (question, verdict) = (one.question.label(), one.verdict.label());
-        table.push(vec![question.into(), verdict.into(), numbers(&one.ranks).into(), one.because.into()]);
+    for fitness in shared(run).into_iter().take(TOP) {
+        let (question, verdict) = (fitness.question.label(), fitness.verdict.label());
+        table.push(vec![
+            question.into(),
+            verdict.into(),
+            numbers(&fitness.ranks).into(),
+            fitness.because.into(),
+        ]);
     }
     table
 }

@@ -145,12 +145,12 @@ use shared_columns::{MATCHED, MESSAGE, RANKS};
 pub(crate) fn rows(findings: &Findings<'_>, filter: Filter) -> Rows {
     let mut rows = RowsOfKinds::new(&KINDS);
     rows.push(RowKind::Run.as_str(), run(findings.run, findings.matched.len()));
-    for one in &findings.notes {
-        rows.push(RowKind::Note.as_str(), note(one));
+    for remark in &findings.notes {
+        rows.push(RowKind::Note.as_str(), note(remark));
     }
-    let is_about = |one: &Shared| one.ranks.iter().any(|&rank| filter.has_rank(rank));
-    for one in shared(findings.run).into_iter().filter(is_about) {
-        rows.push(RowKind::Fitness.as_str(), fitness(one));
+    let is_about = |shared: &Shared| shared.ranks.iter().any(|&rank| filter.has_rank(rank));
+    for common in shared(findings.run).into_iter().filter(is_about) {
+        rows.push(RowKind::Fitness.as_str(), fitness(common));
     }
     late::push_late(findings, filter, &mut rows);
     traffic::push_slow_links(findings, filter, &mut rows);
@@ -181,13 +181,13 @@ columns! {
 }
 
 columns! {
-    const FITNESS: fn fitness(one: Shared) [
-        RANKS => numbers(one.ranks),
+    const FITNESS: fn fitness(shared: Shared) [
+        RANKS => numbers(shared.ranks),
         Column::word("question", "", &Question::VOCABULARY, "A kind of question about each trace.") =>
-            one.question.as_str(),
+            shared.question.as_str(),
         Column::word("verdict", "", &Verdict::VOCABULARY, "Whether the traces of the `ranks` can answer it.") =>
-            one.verdict.as_str(),
-        MESSAGE => one.because,
+            shared.verdict.as_str(),
+        MESSAGE => shared.because,
     ]
 }
 

@@ -75,8 +75,8 @@ impl StepTable {
     }
 
     fn add_waits(&mut self, run: &Run, matched: &[Matched], waits: &[Waits]) {
-        for (one, waits) in matched.iter().zip(waits) {
-            for (at, &place) in one.calls.iter().enumerate() {
+        for (collective, waits) in matched.iter().zip(waits) {
+            for (at, &place) in collective.calls.iter().enumerate() {
                 let arrival = call(run, place).time.0;
                 let member = place.member as usize;
                 let Some(step) = self.step_at(&run.members[member], arrival) else { continue };
@@ -191,7 +191,9 @@ impl StepTable {
         steps: &StepTable,
     ) -> Option<StepTable> {
         let ranks = run.members.len();
-        let is_cut = |one: &&Matched| one.calls.len() == ranks && !one.operation(run).is_message();
+        let is_cut = |collective: &&Matched| {
+            collective.calls.len() == ranks && !collective.operation(run).is_message()
+        };
         let cuts: Vec<&Matched> = matched.iter().filter(is_cut).collect();
         if ranks < 2 || cuts.len() < PARTS * FEWEST {
             return None;
@@ -218,8 +220,8 @@ impl StepTable {
 
     /// Adds the lateness of each call to the part that it ends.
     fn add_lateness(&mut self, cuts: &[&Matched], matched: &[Matched], waits: &[Waits]) {
-        for (one, waits) in matched.iter().zip(waits) {
-            for (place, &late) in one.calls.iter().zip(&waits.late_ns) {
+        for (collective, waits) in matched.iter().zip(waits) {
+            for (place, &late) in collective.calls.iter().zip(&waits.late_ns) {
                 let member = place.member as usize;
                 let part = cuts.partition_point(|cut| cut.calls[member].call < place.call);
                 if let Some(cell) =

@@ -41,9 +41,11 @@ pub(crate) fn stragglers(steps: &StepTable, parts: Option<&StepTable>) -> Vec<St
     let mut out = recurring.named(true, &|series, noise| persistent(series, work, noise));
     let wall = steps.typical(|cell| cell.time.1 - cell.time.0);
     let mut single = costs.named(false, &|series, noise| single(series, wall, noise));
-    single.retain(|one| out.iter().all(|known| (known.member, known.phase) != (one.member, one.phase)));
+    single.retain(|straggler| {
+        out.iter().all(|known| (known.member, known.phase) != (straggler.member, straggler.phase))
+    });
     out.append(&mut single);
-    sort_by_key(&mut out, |one| (descending(one.cost_ns), one.member as i64));
+    sort_by_key(&mut out, |straggler| (descending(straggler.cost_ns), straggler.member as i64));
     out
 }
 
@@ -76,10 +78,10 @@ impl Costs<'_> {
     /// The noise of a run, as seen by one rank: the cost that 60 % of the steps of the other ranks stay below, by their
     /// costliest phase.
     fn noise(&self, member: usize) -> i64 {
-        let own = &self.places[member];
-        let at = (self.sorted.len() - own.len()) * 3 / 5;
+        let places = &self.places[member];
+        let at = (self.sorted.len() - places.len()) * 3 / 5;
         // Each cost of the rank itself that is passed moves the place by one.
-        let at = own.iter().fold(at, |at, &place| at + usize::from(place <= at));
+        let at = places.iter().fold(at, |at, &place| at + usize::from(place <= at));
         self.sorted.get(at).copied().unwrap_or(0)
     }
 

@@ -50,8 +50,8 @@ pub(crate) struct GroupUse {
 /// Returns the use of each group of the run.
 pub(crate) fn groups(run: &Run, groups: &[Group], matched: &[Matched]) -> Vec<GroupUse> {
     let mut counts = vec![Counts::default(); groups.len()];
-    for one in matched {
-        counts[one.group as usize].add(run, one);
+    for collective in matched {
+        counts[collective.group as usize].add(run, collective);
     }
     let used = groups.iter().zip(&counts);
     used.map(|(group, counts)| {
@@ -113,11 +113,11 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, run: &Run, one: &Matched) {
-        let first = one.first(run);
+    fn add(&mut self, run: &Run, collective: &Matched) {
+        let first = collective.first(run);
         self.all += 1;
         self.bytes = self.bytes.saturating_add(first.bytes.unwrap_or(0));
-        for place in &one.calls {
+        for place in &collective.calls {
             let rank = run.members[place.member as usize].rank;
             if let Err(at) = self.ranks.binary_search(&rank) {
                 self.ranks.insert(at, rank);

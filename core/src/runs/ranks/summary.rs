@@ -233,8 +233,8 @@ impl Summary {
         for named in self.operators.iter_mut().chain(&mut self.kernels) {
             cut(&mut named.name);
         }
-        for one in &mut self.fitness {
-            cut(&mut one.because);
+        for fitness in &mut self.fitness {
+            cut(&mut fitness.because);
         }
         is_cut
     }
@@ -310,10 +310,10 @@ fn memory(trace: &Trace) -> Vec<MemoryPeak> {
 }
 
 fn verdicts(trace: &Trace, steps: &[crate::analysis::device::steps::Step]) -> Vec<Fitness> {
-    let one = |one: crate::analysis::overview::fitness::Fitness| Fitness {
-        because: one.because(),
-        question: one.question,
-        verdict: one.verdict,
+    let verdict = |fitness: crate::analysis::overview::fitness::Fitness| Fitness {
+        because: fitness.because(),
+        question: fitness.question,
+        verdict: fitness.verdict,
     };
-    fitness(trace, steps).into_iter().map(one).collect()
+    fitness(trace, steps).into_iter().map(verdict).collect()
 }

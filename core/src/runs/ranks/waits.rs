@@ -34,7 +34,7 @@ impl Waits {
 
 /// Parts every collective.
 pub(crate) fn waits(run: &Run, matched: &[Matched], clocks: &Clocks) -> Vec<Waits> {
-    matched.iter().map(|one| part(run, one, clocks)).collect()
+    matched.iter().map(|collective| part(run, collective, clocks)).collect()
 }
 
 fn part(run: &Run, matched: &Matched, clocks: &Clocks) -> Waits {
@@ -78,12 +78,12 @@ fn late(waits: &[i64]) -> Vec<i64> {
 }
 
 /// The median of sorted values without one of them: the lower one of two in the middle.
-pub(super) fn median_without(sorted: &[i64], one: i64) -> i64 {
+pub(super) fn median_without(sorted: &[i64], excluded: i64) -> i64 {
     if sorted.len() < 2 {
-        return one;
+        return excluded;
     }
     let half = (sorted.len() - 2) / 2;
-    let removed = sorted.partition_point(|&value| value < one);
+    let removed = sorted.partition_point(|&value| value < excluded);
     sorted[if half < removed { half } else { half + 1 }]
 }
 
@@ -106,8 +106,8 @@ mod tests {
             all.sort_unstable();
             let at = random.below(all.len() as u64) as usize;
             let mut others = all.clone();
-            let one = others.remove(at);
-            assert_eq!(median_without(&all, one), others[(others.len() - 1) / 2]);
+            let excluded = others.remove(at);
+            assert_eq!(median_without(&all, excluded), others[(others.len() - 1) / 2]);
         }
         assert_eq!(median_without(&[4], 4), 4);
     }

@@ -25,7 +25,7 @@ pub(super) fn add(periods: &Periods, in_flight: &Intervals, places: &mut Builder
     let trace = places.trace;
     let main = main_track(trace, periods);
     let is_async = is_asynchronous(trace);
-    let mut own: Vec<(Segment, u32)> = Vec::new();
+    let mut main_segments: Vec<(Segment, u32)> = Vec::new();
     let mut others: Vec<Segment> = Vec::new();
     let steps = trace.table.names.that(|name| name.starts_with("ProfilerStep#"));
     for lane in trace.tree.lanes().iter().filter(|lane| !trace.table.tracks.get(lane.track).on_device) {
@@ -37,7 +37,7 @@ pub(super) fn add(periods: &Periods, in_flight: &Intervals, places: &mut Builder
         };
         if is_main {
             innermost(&trace.table, &trace.tree, lane, |at, time| {
-                own.push(((time, nodes[lane.offset(at)]), lane.extra));
+                main_segments.push(((time, nodes[lane.offset(at)]), lane.extra));
             });
         } else if has_operators() {
             innermost(&trace.table, &trace.tree, lane, |at, time| {
@@ -45,9 +45,18 @@ pub(super) fn add(periods: &Periods, in_flight: &Intervals, places: &mut Builder
             });
         }
     }
-    let own = if is_async { first_lanes(own) } else { own.into_iter().map(|(segment, _)| segment).collect() };
+    let main_segments = if is_async {
+        first_lanes(main_segments)
+    } else {
+        main_segments.into_iter().map(|(segment, _)| segment).collect()
+    };
     sort_by_key(&mut others, |segment| segment.0);
-    attribute(periods, places, &with_collectives(with_gaps(own, periods), in_flight.as_slice()), &others);
+    attribute(
+        periods,
+        places,
+        &with_collectives(with_gaps(main_segments, periods), in_flight.as_slice()),
+        &others,
+    );
 }
 
 /// Whether the spans of a trace are its asynchronous ones, because it has no others.
@@ -146,11 +155,11 @@ fn innermost(table: &Table, tree: &Tree, lane: &Lane, mut segment: impl FnMut(Po
 }
 
 /// Adds the times of the steps in which the main thread has no span; there are none within the annotation of a step.
-fn with_gaps(own: Vec<Segment>, periods: &Periods) -> Vec<Segment> {
-    let mut all = Vec::with_capacity(own.len());
+fn with_gaps(segments: Vec<Segment>, periods: &Periods) -> Vec<Segment> {
+    let mut all = Vec::with_capacity(segments.len());
     let (first, last) = (periods.times.first(), periods.times.last());
-    let (Some(&(mut reached, _)), Some(&(_, end))) = (first, last) else { return own };
-    for (time, node) in own {
+    let (Some(&(mut reached, _)), Some(&(_, end))) = (first, last) else { return segments };
+    for (time, node) in segments {
         if time.0 > reached {
             all.push(((reached, time.0), ROOT));
         }
@@ -164,15 +173,15 @@ fn with_gaps(own: Vec<Segment>, periods: &Periods) -> Vec<Segment> {
 }
 
 /// Divides what is outside of spans by whether a collective is in flight.
-fn with_collectives(own: Vec<Segment>, in_flight: &[Interval]) -> Vec<Segment> {
-    let mut all = Vec::with_capacity(own.len());
+fn with_collectives(segments: Vec<Segment>, in_flight: &[Interval]) -> Vec<Segment> {
+    let mut all = Vec::with_capacity(segments.len());
     let mut add = |time: Interval, node| {
         if time.0 < time.1 {
             all.push((time, node));
         }
     };
     let mut first = 0;
-    for ((start, end), node) in own {
+    for ((start, end), node) in segments {
         let mut reached = start;
         while in_flight.get(first).is_some_and(|period| period.1 <= start) {
             first += 1;
@@ -189,9 +198,9 @@ fn with_collectives(own: Vec<Segment>, in_flight: &[Interval]) -> Vec<Segment> {
 }
 
 /// Attributes the time of the steps to places.
-fn attribute(periods: &Periods, places: &mut Builder<'_>, own: &[Segment], others: &[Segment]) {
+fn attribute(periods: &Periods, places: &mut Builder<'_>, segments: &[Segment], others: &[Segment]) {
     let mut first = 0;
-    for &(time, node) in own {
+    for &(time, node) in segments {
         let waits = !matches!(places.node(node).kind, RowKind::Operator | RowKind::Runtime)
             && !places.node(node).is_whole;
         let mut reached = time.0;

@@ -17,13 +17,13 @@ pub(super) fn first_lanes(mut segments: Vec<(Segment, u32)>) -> Vec<Segment> {
     let mut all: Vec<Segment> = Vec::with_capacity(segments.len());
     let (mut next, mut now) = (0, i64::MIN);
     loop {
-        while let Some(&((time, _), lane)) = segments.get(next).filter(|one| one.0.0.0 <= now) {
+        while let Some(&((time, _), lane)) = segments.get(next).filter(|segment| segment.0.0.0 <= now) {
             if time.1 > now {
                 open.push(Reverse((i64::from(lane), next as u32)));
             }
             next += 1;
         }
-        let start = segments.get(next).map_or(i64::MAX, |one| one.0.0.0);
+        let start = segments.get(next).map_or(i64::MAX, |segment| segment.0.0.0);
         let Some(&Reverse((_, top))) = open.peek() else {
             if next == segments.len() {
                 return all;

@@ -26,9 +26,9 @@ pub(crate) struct Sum {
 impl Profile {
     /// Returns the profile of a summary. The phases are its places.
     pub fn from_summary(summary: Summary) -> Profile {
-        let whole = StepTimes { time: summary.time, phases: summary.phases, ..StepTimes::default() };
+        let total = StepTimes { time: summary.time, phases: summary.phases, ..StepTimes::default() };
         let (of_steps, has_steps) = match &summary.steps[..] {
-            [] => (vec![whole], false),
+            [] => (vec![total], false),
             steps => (steps.to_vec(), true),
         };
         let number = |step: &StepTimes| has_steps.then_some(step.number);
@@ -97,22 +97,22 @@ fn sums(summary: &Summary) -> Vec<Sum> {
     let of_devices = |of: fn(&DeviceSum) -> i64| summary.devices.iter().map(of).sum::<i64>();
     if summary.has_device {
         let busy = Some(DiffPart::DeviceBusy);
-        add(RowKind::Kernel, "(compute)", busy, 0, of_devices(|one| one.compute_ns));
+        add(RowKind::Kernel, "(compute)", busy, 0, of_devices(|device| device.compute_ns));
         add(
             RowKind::Collective,
             "(exposed communication)",
             busy,
             0,
-            of_devices(|one| one.exposed_communication_ns),
+            of_devices(|device| device.exposed_communication_ns),
         );
-        add(RowKind::Memcpy, "(exposed copies)", busy, 0, of_devices(|one| one.exposed_copy_ns));
+        add(RowKind::Memcpy, "(exposed copies)", busy, 0, of_devices(|device| device.exposed_copy_ns));
         for &(cause, ns) in &summary.idle {
             add(RowKind::Idle, cause.as_str(), Some(DiffPart::DeviceIdle), 0, ns);
         }
     }
     for (kind, named) in [(RowKind::Operator, &summary.operators), (RowKind::Kernel, &summary.kernels)] {
         // The self time of the steps is what runs outside of all spans.
-        for Named { name, count, self_ns, .. } in named.iter().filter(|one| one.name != "ProfilerStep") {
+        for Named { name, count, self_ns, .. } in named.iter().filter(|entry| entry.name != "ProfilerStep") {
             add(kind_of(kind, name), name, None, *count, *self_ns);
         }
     }

@@ -25,8 +25,8 @@ fn call(trace: &Trace, fields: &Fields, groups: &mut Groups, row: Row) -> Call {
     let table = &trace.table;
     let mut call = Call { time: (table.ts(row), table.end(row)), ..Call::default() };
     let mut group = None;
-    let around = around(trace, row);
-    let events = core::iter::once(row).chain(around.iter().copied());
+    let enclosing = enclosing_spans(trace, row);
+    let events = core::iter::once(row).chain(enclosing.iter().copied());
     for event in events.filter(|&event| fields.has(table, event)) {
         let (described, named) = fields.read(table, event, groups, None);
         call.complete(&described);
@@ -37,7 +37,7 @@ fn call(trace: &Trace, fields: &Fields, groups: &mut Groups, row: Row) -> Call {
         let name = if stream.starts_with("stream") { stream.into() } else { format!("stream {stream}") };
         groups.index(Group { name, ..Group::default() })
     });
-    let span = around.iter().copied().find(|&row| table.name(row).starts_with("nccl:"));
+    let span = enclosing.iter().copied().find(|&row| table.name(row).starts_with("nccl:"));
     if call.operation() == Operation::Other {
         call.operation = Some(Operation::from_name(table.name(span.unwrap_or(row))));
     }
@@ -48,7 +48,7 @@ fn call(trace: &Trace, fields: &Fields, groups: &mut Groups, row: Row) -> Call {
 }
 
 /// The spans around the launch of a kernel, innermost first.
-fn around(trace: &Trace, row: Row) -> Vec<Row> {
+fn enclosing_spans(trace: &Trace, row: Row) -> Vec<Row> {
     let (table, tree) = (&trace.table, &trace.tree);
     let Some(call) = trace.links.launch(row).or_else(|| trace.links.op(row)) else { return Vec::new() };
     let Some(at) = tree.open_at(table, table.track_id(call), table.ts(call)) else { return Vec::new() };

@@ -42,17 +42,18 @@ pub(super) fn calls(trace: &Trace, fields: &Fields, groups: &mut Groups) -> Vec<
         while issues.get(first).is_some_and(|issue| issue.is_taken) {
             first += 1;
         }
-        let own = tensors(table, span);
+        let tensors = tensors(table, span);
         let operation = Operation::from_name(table.name(span));
         let begun = issues[first..].iter().take_while(|issue| table.ts(issue.row) <= table.ts(span)).count();
         let begun = &mut issues[first..first + begun];
         // Several can be in flight; the shape distinguishes more than the size.
-        let same_shape = |issue: &Issue| issue.tensors.shapes.iter().any(|shape| own.shapes.contains(shape));
-        let fits = |issue: &Issue| !issue.is_taken && is_start(issue, operation, &own.elements);
+        let same_shape =
+            |issue: &Issue| issue.tensors.shapes.iter().any(|shape| tensors.shapes.contains(shape));
+        let fits = |issue: &Issue| !issue.is_taken && is_start(issue, operation, &tensors.elements);
         let exact = begun.iter().position(|issue| fits(issue) && same_shape(issue));
         let issue = exact.or_else(|| begun.iter().position(fits)).map(|at| &mut begun[at]);
         let mut call = Call { operation: Some(operation), ..Call::default() };
-        call.bytes = (own.bytes > 0).then_some(own.bytes);
+        call.bytes = (tensors.bytes > 0).then_some(tensors.bytes);
         call.time = (table.ts(span), table.end(span));
         call.group = group_of.iter().find(|known| known.0 == table.track_id(span)).map_or(0, |known| known.1);
         if let Some(issue) = issue {
@@ -81,11 +82,11 @@ fn issues(table: &Table, fields: &Fields) -> Vec<Issue> {
     let mut issues: Vec<Issue> = Vec::new();
     for row in rows {
         let described = fields.has(table, row).then_some(row);
-        let around = issues.last_mut().filter(|last| {
+        let enclosing = issues.last_mut().filter(|last| {
             table.track_id(last.row) == table.track_id(row) && table.end(row) <= table.end(last.row)
         });
-        match (around, described) {
-            (Some(around), Some(_)) => around.described = around.described.or(described),
+        match (enclosing, described) {
+            (Some(enclosing), Some(_)) => enclosing.described = enclosing.described.or(described),
             (Some(_), None) => {}
             (None, _) => {
                 let operation = Operation::from_name(table.name(row));

@@ -56,10 +56,10 @@ pub(super) fn encode(summary: &Summary) -> Vec<u8> {
         });
     });
     section(tag::FITNESS, &|w| {
-        w.list(&summary.fitness, |w, one| {
-            w.text(one.question.as_str());
-            w.text(one.verdict.as_str());
-            w.text(&one.because);
+        w.list(&summary.fitness, |w, fitness| {
+            w.text(fitness.question.as_str());
+            w.text(fitness.verdict.as_str());
+            w.text(&fitness.because);
         });
     });
     section(tag::GROUPS, &|w| {

@@ -169,7 +169,7 @@ fn by_ends(a: &[Item], b: &[Item], offset: i64, tolerance: i64) -> Vec<(usize, u
     for (at, x) in a.iter().enumerate() {
         let end = x.time.1.saturating_add(offset);
         let first = latest.partition_point(|&latest| latest < end.saturating_sub(tolerance));
-        let own = links.len();
+        let first_link = links.len();
         let near = b.iter().enumerate().skip(first);
         for (other, y) in near.take_while(|(_, y)| y.time.0 <= end.saturating_add(tolerance)) {
             let far = y.time.1.saturating_sub(end).saturating_abs();
@@ -180,7 +180,7 @@ fn by_ends(a: &[Item], b: &[Item], offset: i64, tolerance: i64) -> Vec<(usize, u
                 links.push(Link { pair: (at, other), count: count + 1, distance, before });
             }
         }
-        for link in own..links.len() {
+        for link in first_link..links.len() {
             prefixes.add(links[link].pair.1, link, &links);
         }
     }
@@ -288,11 +288,11 @@ mod tests {
     #[test]
     fn kinds_decide_where_ends_do_not_agree() {
         let with = |kinds: &[i64], far: i64| -> Vec<Item> {
-            let one = |(at, &kind): (usize, &i64)| Item {
+            let item = |(at, &kind): (usize, &i64)| Item {
                 kind: (kind, 0),
                 time: (at as i64 * far - 9, at as i64 * far),
             };
-            kinds.iter().enumerate().map(one).collect()
+            kinds.iter().enumerate().map(item).collect()
         };
         let aligned = align(&with(&[1, 2, 3, 4, 5, 6], 1 << 30), &with(&[1, 2, 4, 5, 6], 1 << 33));
         assert_eq!(aligned.pairs, [(0, 0), (1, 1), (3, 2), (4, 3), (5, 4)]);

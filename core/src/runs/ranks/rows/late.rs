@@ -11,11 +11,11 @@ use crate::runs::ranks::stragglers::Straggler;
 
 /// Adds the ranks and machines that others waited for.
 pub(super) fn push_late(findings: &Findings<'_>, filter: Filter, rows: &mut RowsOfKinds) {
-    for (one, evidence) in findings.stragglers_of(filter) {
-        rows.push(RowKind::Straggler.as_str(), straggler(findings, one, evidence));
+    for (late_rank, evidence) in findings.stragglers_of(filter) {
+        rows.push(RowKind::Straggler.as_str(), straggler(findings, late_rank, evidence));
     }
-    for one in findings.slow_nodes_of(filter) {
-        rows.push(RowKind::SlowNode.as_str(), slow_node(findings, one));
+    for node in findings.slow_nodes_of(filter) {
+        rows.push(RowKind::SlowNode.as_str(), slow_node(findings, node));
     }
 }
 
@@ -30,27 +30,27 @@ pub(super) fn push_clocks(findings: &Findings<'_>, filter: Filter, rows: &mut Ro
 }
 
 columns! {
-    pub(super) const STRAGGLER: fn straggler(findings: &Findings<'_>, one: &Straggler, evidence: Option<&str>) {
-        let member = &findings.run.members[one.member];
+    pub(super) const STRAGGLER: fn straggler(findings: &Findings<'_>, straggler: &Straggler, evidence: Option<&str>) {
+        let member = &findings.run.members[straggler.member];
     } [
         RANK_NUMBER => member.rank,
         HOST.nullable() => stated(member.host()),
-        PHASE => one.phase.as_str(),
-        STEPS => steps(findings, one),
-        COST => one.cost_ns,
-        PERSISTENT => one.is_persistent,
+        PHASE => straggler.phase.as_str(),
+        STEPS => steps(findings, straggler),
+        COST => straggler.cost_ns,
+        PERSISTENT => straggler.is_persistent,
         MESSAGE.nullable() => evidence,
     ]
 }
 
 columns! {
-    pub(super) const SLOW_NODE: fn slow_node(findings: &Findings<'_>, one: &SlowNode<'_>) [
-        RANKS => numbers(one.ranks.iter().copied()),
-        HOST => one.host,
-        PHASE => one.late.phase.as_str(),
-        STEPS => steps(findings, &one.late),
-        COST => one.late.cost_ns,
-        PERSISTENT => one.late.is_persistent,
+    pub(super) const SLOW_NODE: fn slow_node(findings: &Findings<'_>, node: &SlowNode<'_>) [
+        RANKS => numbers(node.ranks.iter().copied()),
+        HOST => node.host,
+        PHASE => node.late.phase.as_str(),
+        STEPS => steps(findings, &node.late),
+        COST => node.late.cost_ns,
+        PERSISTENT => node.late.is_persistent,
     ]
 }
 
@@ -81,6 +81,6 @@ pub(super) fn stated(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-fn steps(findings: &Findings<'_>, one: &Straggler) -> serde_json::Value {
-    numbers(one.steps.iter().copied().filter(|_| findings.table.has_steps))
+fn steps(findings: &Findings<'_>, straggler: &Straggler) -> serde_json::Value {
+    numbers(straggler.steps.iter().copied().filter(|_| findings.table.has_steps))
 }

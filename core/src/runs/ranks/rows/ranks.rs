@@ -82,10 +82,10 @@ columns! {
         STEP_NUMBER => number,
         WALL => longest.unwrap_or(0),
         WAITED => known(cells).map(|(_, cell)| cell.wait_ns).sum::<i64>(),
-        RANK_NUMBER.nullable() => imbalance.map(|one| findings.run.members[one.member].rank),
-        PHASE.nullable() => imbalance.map(|one| one.phase.as_str()),
+        RANK_NUMBER.nullable() => imbalance.map(|imbalance| findings.run.members[imbalance.member].rank),
+        PHASE.nullable() => imbalance.map(|imbalance| imbalance.phase.as_str()),
         Column::share("imbalance", "", "The largest own work of a rank beyond the median of all ranks, as a share of the median.")
-            .nullable() => imbalance.map(|one| one.share),
+            .nullable() => imbalance.map(|imbalance| imbalance.share),
     ]
 }
 

@@ -30,8 +30,8 @@ pub(super) fn push_slow_links(findings: &Findings<'_>, filter: Filter, rows: &mu
 /// Adds the process groups, then what they transferred.
 pub(super) fn push_groups(findings: &Findings<'_>, rows: &mut RowsOfKinds) {
     let groups = findings.process_groups.iter().zip(&findings.groups);
-    for (one, used) in groups.filter(|(_, used)| used.matched > 0) {
-        rows.push(RowKind::Group.as_str(), group(one, used));
+    for (process_group, used) in groups.filter(|(_, used)| used.matched > 0) {
+        rows.push(RowKind::Group.as_str(), group(process_group, used));
     }
     for traffic in &findings.traffic {
         rows.push(RowKind::Bandwidth.as_str(), bandwidth(findings, traffic));
@@ -41,11 +41,12 @@ pub(super) fn push_groups(findings: &Findings<'_>, rows: &mut RowsOfKinds) {
 /// Adds the collectives.
 pub(super) fn push_collectives(findings: &Findings<'_>, filter: Filter, rows: &mut RowsOfKinds) {
     let run = findings.run;
-    for (one, waits) in findings.matched.iter().zip(&findings.waits) {
-        let has_rank = one.calls.iter().any(|place| filter.has_rank(run.members[place.member as usize].rank));
-        let step = findings.table.step_of(run, one);
+    for (matched, waits) in findings.matched.iter().zip(&findings.waits) {
+        let has_rank =
+            matched.calls.iter().any(|place| filter.has_rank(run.members[place.member as usize].rank));
+        let step = findings.table.step_of(run, matched);
         if has_rank && (filter.step.is_none() || (findings.table.has_steps && step == filter.step)) {
-            rows.push(RowKind::Collective.as_str(), collective(findings, one, waits, step));
+            rows.push(RowKind::Collective.as_str(), collective(findings, matched, waits, step));
         }
     }
 }
@@ -104,21 +105,21 @@ columns! {
 
 columns! {
     pub(super) const COLLECTIVE:
-    fn collective(findings: &Findings<'_>, one: &Matched, waits: &Waits, step: Option<i64>) {
+    fn collective(findings: &Findings<'_>, matched: &Matched, waits: &Waits, step: Option<i64>) {
         let run = findings.run;
-        let (first, last) = (one.first(run), one.calls[waits.last]);
-        let group = &findings.process_groups[one.group as usize];
-        let starts = one.calls.iter().map(|&place| {
+        let (first, last) = (matched.first(run), matched.calls[waits.last]);
+        let group = &findings.process_groups[matched.group as usize];
+        let starts = matched.calls.iter().map(|&place| {
             findings.clocks.aligned(place.member as usize, call(run, place).time.0)
         });
         let mut counted = waits.parts.iter().zip(&waits.counted_ns);
     } [
-        RANKS => numbers(one.calls.iter().map(|place| run.members[place.member as usize].rank)),
+        RANKS => numbers(matched.calls.iter().map(|place| run.members[place.member as usize].rank)),
         GROUP_NAME => group.name.as_str(),
         DESCRIPTION => stated(&group.description),
         Column::int("seq", "Seq", "The number of the collective in its group; null if the traces have none.")
-            .nullable() => first.seq.filter(|_| one.by == MatchedBy::Sequence),
-        OPERATION => one.operation(run).as_str(),
+            .nullable() => first.seq.filter(|_| matched.by == MatchedBy::Sequence),
+        OPERATION => matched.operation(run).as_str(),
         BYTES.nullable() => first.bytes,
         STEP_NUMBER.nullable() => step,
         Column::unix_ns("start_ns", "", "When the first rank arrived, on the reference clock.") => starts.min(),
@@ -132,8 +133,8 @@ columns! {
         Column::bool("counted", "", "Whether all ranks recorded when the first one arrived; otherwise the waits show when the recordings began.") =>
             counted.all(|(part, &counted)| part.0 == counted),
         Column::word("matched_by", "", &MatchedBy::VOCABULARY, "How the calls of the ranks were matched.") =>
-            one.by.as_str(),
+            matched.by.as_str(),
         Column::share("confidence", "", "The share of calls that could be matched; 1 for a sequence number or an id.") =>
-            one.confidence,
+            matched.confidence,
     ]
 }

@@ -38,17 +38,17 @@ impl Collected {
     }
 
     fn add(&mut self, name: NameId, self_ns: i64, duration: i64) {
-        let one = &mut self.of[name.0 as usize];
-        one.0 += self_ns;
-        one.1.push(duration);
+        let times = &mut self.of[name.0 as usize];
+        times.0 += self_ns;
+        times.1.push(duration);
     }
 
     /// Returns the names with the most self time.
     fn finish(self, table: &Table) -> Vec<Named> {
-        let all = self.of.into_iter().enumerate().filter(|(_, one)| !one.1.is_empty());
+        let all = self.of.into_iter().enumerate().filter(|(_, times)| !times.1.is_empty());
         let mut all: Vec<(NameId, i64, Vec<i64>)> =
             all.map(|(name, (self_ns, durations))| (NameId(name as u32), self_ns, durations)).collect();
-        sort_by_key(&mut all, |one| (descending(one.1), i64::from(one.0.0)));
+        sort_by_key(&mut all, |(name, self_ns, _)| (descending(*self_ns), i64::from(name.0)));
         all.truncate(KEPT);
         let named = |(name, self_ns, durations): (NameId, i64, Vec<i64>)| Named {
             name: plain(table.names.get(name)),
