@@ -158,13 +158,13 @@ fn convolution(inputs: &Inputs, places: Places) -> Option<i64> {
     let mut outputs = *n;
     for (at, (&size, &width)) in space.iter().zip(kernel).enumerate() {
         let reach = axis(&dilation, at)?.checked_mul(width.checked_sub(1)?)?;
-        let around = match (&padding, word) {
+        let total_padding = match (&padding, word) {
             (Some(list), _) => axis(list, at)?.checked_mul(2)?,
             (None, Some("same")) => reach,
             (None, Some("valid")) => 0,
             _ => return None,
         };
-        let room = size.checked_add(around)?.checked_sub(reach)?.checked_sub(1)?;
+        let room = size.checked_add(total_padding)?.checked_sub(reach)?.checked_sub(1)?;
         outputs = outputs.checked_mul(room.checked_div(axis(&stride, at)?)?.checked_add(1)?)?;
     }
     product(&[2, outputs, product(weight)?])
@@ -176,13 +176,13 @@ fn transposed(inputs: &Inputs) -> Option<i64> {
 
 fn convolution_backward(inputs: &Inputs) -> Option<i64> {
     let (gradient, input, weight) = (tensor(inputs, 0)?, tensor(inputs, 1)?, tensor(inputs, 2)?);
-    let one = if is_true(inputs, 7) {
+    let per_gradient = if is_true(inputs, 7) {
         product(&[2, product(input)?, product(weight.get(1..)?)?])?
     } else {
         product(&[2, *gradient.first()?, product(gradient.get(2..)?)?, product(weight)?])?
     };
     let wanted = inputs.items(10)?.take(2).filter(|word| *word == "True").count();
-    one.checked_mul(wanted as i64)
+    per_gradient.checked_mul(wanted as i64)
 }
 
 #[cfg(test)]

@@ -76,10 +76,10 @@ impl<'a> Behind<'a> {
         sort_by_key(&mut names, |name| (descending(name.time_ns), 0));
         let mut found: Vec<Group<'_>> = Vec::new();
         for (index, &(time_ns, count)) in self.groups.iter().enumerate().filter(|(_, group)| group.0 > 0) {
-            let own = names.iter().filter(|name| name.group == index);
-            let own = own.filter_map(|name| Some((name.time_ns, name.longest.1?)));
-            let mostly = own.clone().next().map(|(_, row)| self.table.name(row));
-            let behind = own.take(MOST).map(|(ns, row)| behind(self.table, row, ns)).collect();
+            let members = names.iter().filter(|name| name.group == index);
+            let members = members.filter_map(|name| Some((name.time_ns, name.longest.1?)));
+            let mostly = members.clone().next().map(|(_, row)| self.table.name(row));
+            let behind = members.take(MOST).map(|(ns, row)| behind(self.table, row, ns)).collect();
             found.push(Group { index, time_ns, count, mostly, behind });
         }
         sort_by_key(&mut found, |group| (descending(group.time_ns), 0));

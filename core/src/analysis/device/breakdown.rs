@@ -71,11 +71,11 @@ pub(crate) fn breakdown(trace: &Trace, by: BreakdownBy) -> Vec<Breakdown> {
         };
         let times: Vec<Interval> = periods.iter().map(|period| period.1).collect();
         let lengths = lengths_in(&device.unions.each_ref(), &times);
-        let one = |((step, time), lengths): ((Option<Row>, Interval), Lengths<4>)| {
+        let divided = |((step, time), lengths): ((Option<Row>, Interval), Lengths<4>)| {
             let (class_ns, parts_ns) = (lengths.all, lengths.added);
             Breakdown { device: device.device.clone(), step, time, class_ns, parts_ns }
         };
-        periods.into_iter().zip(lengths).map(one).collect()
+        periods.into_iter().zip(lengths).map(divided).collect()
     };
     analysis.devices().iter().zip(analysis.activities()).flat_map(of).collect()
 }
@@ -103,15 +103,15 @@ pub(crate) const BREAKDOWN: Query = Query::new(
 
 columns! {
     /// The columns of the answer.
-    pub(crate) const COLUMNS: fn row(trace: &Trace, one: &Breakdown) {
-        let [compute, communication, memcpy, memset] = one.parts_ns;
-        let [_, all_communication, all_memcpy, all_memset] = one.class_ns;
+    pub(crate) const COLUMNS: fn row(trace: &Trace, breakdown: &Breakdown) {
+        let [compute, communication, memcpy, memset] = breakdown.parts_ns;
+        let [_, all_communication, all_memcpy, all_memset] = breakdown.class_ns;
     } [
-        Column::text("device", "Device", "The number of the device in the trace.") => one.device.as_str(),
+        Column::text("device", "Device", "The number of the device in the trace.") => breakdown.device.as_str(),
         Column::text("step", "Step", "The profiler step; null for the window of the device.").nullable() =>
-            one.step.map(|step| trace.table.name(step)),
+            breakdown.step.map(|step| trace.table.name(step)),
         Column::ns("wall_ns", "Wall", "The step, or the time from the first activity of the device to the end of its last; compute_ns, the exposed times and idle_ns add up to it.") =>
-            one.time.1 - one.time.0,
+            breakdown.time.1 - breakdown.time.0,
         Column::ns("compute_ns", "Compute", "The time during which kernels other than communication ran.") =>
             compute,
         Column::ns("exposed_communication_ns", "Exposed comm.", "The time during which communication ran, and no compute.") =>
@@ -120,17 +120,17 @@ columns! {
             memcpy,
         Column::ns("exposed_memset_ns", "Exposed memset", "The time during which memsets ran, and none of the above.") =>
             memset,
-        Column::ns("idle_ns", "Idle", "The time during which nothing ran.") => one.idle_ns(),
+        Column::ns("idle_ns", "Idle", "The time during which nothing ran.") => breakdown.idle_ns(),
         Column::ns("communication_ns", "Comm.", "The time during which communication ran.") =>
             all_communication,
         Column::ns("memcpy_ns", "Memcpy", "The time during which copies ran.") => all_memcpy,
         Column::ns("memset_ns", "Memset", "The time during which memsets ran.") => all_memset,
         Column::share("overlap", "Overlap", "The share of the communication during which compute ran.")
-            .nullable() => one.overlap(),
+            .nullable() => breakdown.overlap(),
     ]
 }
 
 /// Returns the breakdown as rows.
 pub(crate) fn breakdown_rows(trace: &Trace, options: &BreakdownOptions) -> Rows {
-    Rows::from_cells(COLUMNS, breakdown(trace, options.by).iter().map(|one| row(trace, one)))
+    Rows::from_cells(COLUMNS, breakdown(trace, options.by).iter().map(|breakdown| row(trace, breakdown)))
 }

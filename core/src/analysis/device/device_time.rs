@@ -240,13 +240,13 @@ fn device_times(
     let (table, causes) = (&trace.table, Causes::new(trace, host));
     let first_step = analysis.step_finder().steps.first().map(|&(step, _)| table.ts(step));
     let mut classes = Classes::new(trace);
-    let one = |(device, rows): &(String, Vec<Row>)| {
+    let time_of = |(device, rows): &(String, Vec<Row>)| {
         let mut time = device_time(table, &causes, &mut classes, device.clone(), rows);
         let first = rows.first().zip(first_step);
         time.before = first.map_or(Vec::new(), |(&first, start)| causes.before(first, start));
         time
     };
-    activities.iter().map(one).collect()
+    activities.iter().map(time_of).collect()
 }
 
 fn device_time(

@@ -65,8 +65,9 @@ struct Next<'a> {
 impl<'a> Causes<'a> {
     pub(super) fn new(trace: &'a Trace, host: &'a Host<'a>) -> Causes<'a> {
         let mut diagnostics = trace.diagnostics.findings().iter();
-        let is_filtered = diagnostics
-            .any(|one| one.code == Code::NotRecorded && one.example.contains(Category::Runtime.as_str()));
+        let is_filtered = diagnostics.any(|finding| {
+            finding.code == Code::NotRecorded && finding.example.contains(Category::Runtime.as_str())
+        });
         Causes {
             trace,
             host,

@@ -35,11 +35,11 @@ pub struct Idle<'a> {
 /// Returns the idle time of every device, or of every stream.
 pub fn idle<'a>(analysis: &'a Analysis<'_>, by_stream: bool) -> Vec<Idle<'a>> {
     if !by_stream {
-        let whole = |time: &'a DeviceTime| {
+        let of_device = |time: &'a DeviceTime| {
             let (idle_ns, parts) = (time.idle_ns(), Cow::Borrowed(&*time.idle));
             Idle { device: &time.device, stream: None, idle_ns, parts }
         };
-        return analysis.devices().iter().map(whole).collect();
+        return analysis.devices().iter().map(of_device).collect();
     }
     let (table, host) = (&analysis.trace.table, Host::new(analysis.trace));
     let (activities, causes) = (analysis.activities(), Causes::new(analysis.trace, &host));
@@ -47,8 +47,9 @@ pub fn idle<'a>(analysis: &'a Analysis<'_>, by_stream: bool) -> Vec<Idle<'a>> {
     for ((_, rows), time) in activities.iter().zip(analysis.devices_with(&host, activities)) {
         let busy = Intervals::union_of_all(time.unions.iter());
         for (stream, rows) in streams(table, rows) {
-            let own = Intervals::union_of(rows.iter().map(|&row| (table.ts(row), table.end(row))).collect());
-            let idle_ns = time.window.1 - time.window.0 - own.length();
+            let stream_busy =
+                Intervals::union_of(rows.iter().map(|&row| (table.ts(row), table.end(row))).collect());
+            let idle_ns = time.window.1 - time.window.0 - stream_busy.length();
             let parts = causes.parts(&rows, time.window, &busy).into();
             all.push(Idle { device: &time.device, stream: Some(stream), idle_ns, parts });
         }
@@ -135,10 +136,10 @@ pub fn idle_rows(trace: &Trace, options: &IdleOptions) -> Rows {
         }
         return rows.first(options.row_limit);
     }
-    for one in idle(&analysis, options.by == IdleBy::Stream) {
-        let stream = one.stream.map(|stream| own_id(table, table.tracks.get(stream).tid));
-        let place = IdlePlace { device: one.device, stream, step: None };
-        add(&mut rows, trace, &place, one.parts.iter().cloned());
+    for idle_time in idle(&analysis, options.by == IdleBy::Stream) {
+        let stream = idle_time.stream.map(|stream| own_id(table, table.tracks.get(stream).tid));
+        let place = IdlePlace { device: idle_time.device, stream, step: None };
+        add(&mut rows, trace, &place, idle_time.parts.iter().cloned());
     }
     rows.first(options.row_limit)
 }

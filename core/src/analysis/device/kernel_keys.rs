@@ -123,9 +123,9 @@ impl<'a> Keys<'a> {
         self.modules = vec![NameId::EMPTY; table.len()];
         for at in tree.positions() {
             let row = tree.row(at);
-            let around = tree.parent(at).map_or(NameId::EMPTY, |at| self.modules[tree.row(at).index()]);
-            let own = self.own_module(row).map(|name| self.composed.intern(&name));
-            self.modules[row.index()] = own.unwrap_or(around);
+            let enclosing = tree.parent(at).map_or(NameId::EMPTY, |at| self.modules[tree.row(at).index()]);
+            let module = self.own_module(row).map(|name| self.composed.intern(&name));
+            self.modules[row.index()] = module.unwrap_or(enclosing);
         }
         for at in tree.positions() {
             let row = tree.row(at);

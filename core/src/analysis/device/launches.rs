@@ -164,7 +164,7 @@ impl Launches {
             let bytes = table.int(launch.work, Key::MemcpyBytes).filter(|&bytes| bytes > 0)?;
             Some((bytes as f64, launch.work_ns as f64))
         });
-        let (bytes, ns) = sizes.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let (bytes, ns) = sizes.fold((0.0, 0.0), |sum, transfer| (sum.0 + transfer.0, sum.1 + transfer.1));
         (ns > 0.0).then(|| bytes / ns * 1e9)
     }
 }

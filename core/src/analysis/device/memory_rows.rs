@@ -97,8 +97,8 @@ const OWNERS: usize = 20;
 pub fn memory_rows(trace: &Trace) -> Rows {
     let mut rows = RowsOfKinds::new(&KINDS);
     let memory = Memory::new(trace);
-    for one in &memory.devices {
-        rows.push(MemoryKind::Device.as_str(), device(trace, &memory, one));
+    for device_memory in &memory.devices {
+        rows.push(MemoryKind::Device.as_str(), device(trace, &memory, device_memory));
     }
     if !memory.records.is_empty() {
         by_owner_and_step(&mut rows, trace, &memory);
@@ -106,8 +106,8 @@ pub fn memory_rows(trace: &Trace) -> Rows {
     for &row in &memory.failures {
         rows.push(MemoryKind::OutOfMemory.as_str(), failure(trace, row));
     }
-    for one in device_segments(trace) {
-        rows.push(MemoryKind::Segments.as_str(), segments(&one));
+    for sums in device_segments(trace) {
+        rows.push(MemoryKind::Segments.as_str(), segments(&sums));
     }
     rows.finish()
 }
@@ -123,8 +123,8 @@ fn by_owner_and_step(rows: &mut RowsOfKinds, trace: &Trace, memory: &Memory) {
             rows.push(MemoryKind::AtPeak.as_str(), at_peak(device, trace, &Owned::before(before)));
         }
         let held: Vec<Row> = live.iter().map(|record| record.row).collect();
-        for one in by_owner(&owners, &held) {
-            rows.push(MemoryKind::AtPeak.as_str(), at_peak(device, trace, &one));
+        for owned in by_owner(&owners, &held) {
+            rows.push(MemoryKind::AtPeak.as_str(), at_peak(device, trace, &owned));
         }
     }
     let of_devices = memory.by_device();
@@ -136,8 +136,8 @@ fn by_owner_and_step(rows: &mut RowsOfKinds, trace: &Trace, memory: &Memory) {
     for (device, records) in memory.devices.iter().zip(&of_devices).filter(|_| has_addresses) {
         let unreleased = records.iter().filter(|record| record.bytes > 0 && record.freed.is_none());
         let unreleased: Vec<Row> = unreleased.map(|record| record.row).collect();
-        for one in by_owner(&owners, &unreleased) {
-            rows.push(MemoryKind::Kept.as_str(), kept(device, trace, &one));
+        for owned in by_owner(&owners, &unreleased) {
+            rows.push(MemoryKind::Kept.as_str(), kept(device, trace, &owned));
         }
     }
 }

@@ -52,12 +52,12 @@ impl<'a> Owners<'a> {
         }
         let is_python = |frame: &&str| frame.contains(".py(");
         let frames = || self.frames(row);
-        let own = frames().filter(is_python).find(|frame| !is_torch_frame(frame));
+        let user_frame = frames().filter(is_python).find(|frame| !is_torch_frame(frame));
         // A stack with only C++ frames begins with the allocator. The backward function or the operator is more useful.
         let is_backward = |frame: &&str| frame.contains("): torch::autograd::") && frame.contains("::apply(");
         let is_operator = |frame: &&str| frame.contains("): at::_ops::");
         let native = || frames().find(is_backward).or_else(|| frames().find(is_operator));
-        own.or_else(|| frames().find(is_python)).or_else(native).or_else(|| frames().next())
+        user_frame.or_else(|| frames().find(is_python)).or_else(native).or_else(|| frames().next())
     }
 
     /// Adds up allocations by owner, the largest sum first: bytes, their number, and the first one.

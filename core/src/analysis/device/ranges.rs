@@ -73,7 +73,8 @@ impl StepFinder {
             steps.iter().enumerate().map(|(at, &(row, _))| (table.track(row).pid, at)).collect();
         order.sort_unstable();
         let processes = order.chunk_by(|a, b| a.0 == b.0);
-        let processes = processes.map(|own| (own[0].0, own.iter().map(|step| step.1).collect())).collect();
+        let processes =
+            processes.map(|chunk| (chunk[0].0, chunk.iter().map(|step| step.1).collect())).collect();
         StepFinder { steps, processes }
     }
 
@@ -90,8 +91,9 @@ impl StepFinder {
                 pids.push(pid);
             }
         }
-        let own: Vec<Row> = all().filter(|&row| pids.contains(&trace.table.track(row).pid)).collect();
-        if own.is_empty() { all().collect() } else { own }
+        let process_rows: Vec<Row> =
+            all().filter(|&row| pids.contains(&trace.table.track(row).pid)).collect();
+        if process_rows.is_empty() { all().collect() } else { process_rows }
     }
 
     /// The last step that began at or before the start of an event, if it lies within it. Device work starts with its launch.
@@ -100,7 +102,7 @@ impl StepFinder {
         let table = &trace.table;
         let is_work = table.category(row).is_device_work();
         let from = if is_work { trace.links.launch(row) } else { None }.unwrap_or(row);
-        let own = match &self.processes[..] {
+        let indices = match &self.processes[..] {
             [only] => &only.1,
             all => {
                 let at = all.binary_search_by_key(&table.track(from).pid, |process| process.0).ok()?;
@@ -108,8 +110,8 @@ impl StepFinder {
             }
         };
         let instant = table.ts(from);
-        let after = own.partition_point(|&at| table.ts(self.steps[at].0) <= instant);
-        own[..after].last().copied().filter(|&at| instant < table.end(self.steps[at].0))
+        let after = indices.partition_point(|&at| table.ts(self.steps[at].0) <= instant);
+        indices[..after].last().copied().filter(|&at| instant < table.end(self.steps[at].0))
     }
 
     /// The number of that step.

@@ -21,13 +21,13 @@ pub(crate) struct Peak {
 }
 
 impl Peak {
-    /// Returns the figures for a device with this name, or `None` if no line matches. `own` are lines given by the
-    /// user.
+    /// Returns the figures for a device with this name, or `None` if no line matches. `user_lines` are lines given by
+    /// the user.
     ///
     /// # Errors
     /// Returns [`Error::BadOption`] if a line given by the user does not have the seven fields of `peaks.csv`.
-    pub(crate) fn find(device: &str, own: Option<&str>) -> Result<Option<Peak>, Error> {
-        for text in [own.unwrap_or(""), PEAKS] {
+    pub(crate) fn find(device: &str, user_lines: Option<&str>) -> Result<Option<Peak>, Error> {
+        for text in [user_lines.unwrap_or(""), PEAKS] {
             let mut best: Option<(usize, Peak)> = None;
             for (number, line) in text.lines().map(str::trim).enumerate() {
                 if line.is_empty() || line.starts_with('#') || line.starts_with("name,") {
@@ -100,7 +100,8 @@ mod tests {
 
     #[test]
     fn the_longest_match_is_used_and_user_lines_take_precedence() {
-        let find = |device, own| Peak::find(device, own).expect("lines").map(|peak| peak.memory);
+        let find =
+            |device, user_lines| Peak::find(device, user_lines).expect("lines").map(|peak| peak.memory);
         assert_eq!(find("NVIDIA A100-SXM4-80GB", None), Some(2039e9));
         assert_eq!(find("NVIDIA A100-SXM4-40GB", None), Some(1555e9));
         assert_eq!(find("NVIDIA H200", None), Some(4800e9));

@@ -31,17 +31,17 @@ const OPERATOR: Opt =
 impl TypedOptions for SequencesOptions {
     const DECLARED: &'static [Opt] = &[MIN_LENGTH, MAX_LENGTH, MIN_COUNT, OPERATOR, ROW_LIMIT];
 
-    fn from_options(given: &Options, _: bool) -> Self {
+    fn from_options(options: &Options, _: bool) -> Self {
         let default = Search::default();
-        let number = |option, default| given.limit(option, Some(default)).unwrap_or(default);
+        let number = |option, default| options.limit(option, Some(default)).unwrap_or(default);
         SequencesOptions {
             search: Search {
                 min_length: number(&MIN_LENGTH, default.min_length),
-                max_length: given.limit(&MAX_LENGTH, default.max_length),
+                max_length: options.limit(&MAX_LENGTH, default.max_length),
                 min_count: number(&MIN_COUNT, default.min_count),
-                operator: given.text(&OPERATOR),
+                operator: options.text(&OPERATOR),
             },
-            row_limit: given.limit(&ROW_LIMIT, None),
+            row_limit: options.limit(&ROW_LIMIT, None),
         }
     }
 }

@@ -80,8 +80,8 @@ fn divide(analysis: &Analysis<'_>, devices: &[DeviceTime], steps: &mut [Step]) {
     };
     for &process in &processes.all {
         let is_own = |row: Row| pid(row) == process;
-        let own = devices.iter().filter(|device| processes.uses(process, &device.device));
-        let layers = layers(table, own, is_own);
+        let process_devices = devices.iter().filter(|device| processes.uses(process, &device.device));
+        let layers = layers(table, process_devices, is_own);
         divide_by(&layers, steps.iter_mut().filter(|step| is_own(step.row)));
     }
 }
@@ -109,8 +109,8 @@ fn count_launches(analysis: &Analysis<'_>, steps: &mut [Step]) {
     }
 }
 
-/// Returns the times during which each part except `other` was running, on these devices and in the spans of the host that are
-/// `own`.
+/// Returns the times during which each part except `other` was running, on these devices and in the spans of the host for
+/// which `is_own` holds.
 fn layers<'a>(
     table: &Table,
     devices: impl Iterator<Item = &'a DeviceTime>,

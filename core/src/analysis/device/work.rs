@@ -173,11 +173,11 @@ pub(crate) fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
     let calls = counted.count + sums.others.entries().iter().map(|(_, sum)| sum.count).sum::<usize>();
     let rest =
         Sum { count: calls - counted.count, time_ns: all.saturating_sub(counted.time_ns), ..Sum::default() };
-    let whole = Sum { count: calls, time_ns: all, ..counted };
+    let total = Sum { count: calls, time_ns: all, ..counted };
     let mut push = |kind: FlopsKind, name: &str, is_counted: Option<bool>, sum: Sum| {
         rows.push(row(kind, name, is_counted, sum, all));
     };
-    push(FlopsKind::Total, "all", None, whole);
+    push(FlopsKind::Total, "all", None, total);
     push(FlopsKind::Total, "counted", Some(true), counted);
     push(FlopsKind::Total, "not counted", Some(false), rest);
     let known = sums.counted.entries().iter().map(|&(name, sum)| (name, true, sum));
@@ -199,7 +199,7 @@ fn sums(table: &Table, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
     let mut sums = Sums::default();
     let mut all: i64 = 0;
     for event in events.events() {
-        let own = match (has_device, events.kind(event)) {
+        let self_ns = match (has_device, events.kind(event)) {
             (true, EventKind::Device) if !events.is_user_annotation(table, event) => {
                 all = all.saturating_add(events.self_device_time_total_ns(event));
                 continue;
@@ -209,7 +209,7 @@ fn sums(table: &Table, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
             _ => continue,
         };
         if !has_device {
-            all = all.saturating_add(own);
+            all = all.saturating_add(self_ns);
         }
         if events.parent(event).is_some_and(|parent| inside[parent.index()]) {
             inside[event.index()] = true;
@@ -218,7 +218,7 @@ fn sums(table: &Table, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
         let counted = count_of(table, events, event, peak);
         inside[event.index()] = counted.is_some();
         let time_ns = match (counted, has_device) {
-            (None, _) => own,
+            (None, _) => self_ns,
             (Some(_), true) => device_totals[event.index()],
             (Some(_), false) => events.cpu_time_total_ns(table, event),
         };

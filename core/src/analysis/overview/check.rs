@@ -99,8 +99,8 @@ pub fn identities_of(trace: &Trace) -> Vec<Identity> {
 /// Returns one row for each identity, then one for each violated rule and each diagnostic.
 pub fn rows(trace: &Trace, identities: &[Identity]) -> Rows {
     let mut rows = RowsOfKinds::new(&KINDS);
-    for one in identities {
-        rows.push(IDENTITY, identity(one));
+    for checked in identities {
+        rows.push(IDENTITY, identity(checked));
     }
     for verdict in validate(trace).into_iter().filter(|verdict| verdict.count > 0) {
         rows.push(RULE, violation(verdict));

@@ -153,12 +153,12 @@ pub(crate) fn findings(
     found
 }
 
-fn share(part: i64, whole: i64) -> f64 {
-    if whole <= 0 { 0.0 } else { part as f64 / whole as f64 }
+fn share(part: i64, total: i64) -> f64 {
+    if total <= 0 { 0.0 } else { part as f64 / total as f64 }
 }
 
-fn percent(part: i64, whole: i64) -> String {
-    format!("{:.0}%", share(part, whole) * 100.0)
+fn percent(part: i64, total: i64) -> String {
+    format!("{:.0}%", share(part, total) * 100.0)
 }
 
 fn uneven_steps(out: &mut Vec<Finding>, analysis: &Analysis<'_>) {
@@ -210,8 +210,8 @@ mod tests {
 
     /// Returns a trace of 1 ms with the event on four threads or devices at once.
     fn on_four(event: &str) -> Trace {
-        let one = |at: usize| event.replace("PLACE", &format!("{at}"));
-        let events: Vec<String> = (0..4).map(one).collect();
+        let placed = |at: usize| event.replace("PLACE", &format!("{at}"));
+        let events: Vec<String> = (0..4).map(placed).collect();
         Trace::read(format!("[{}]", events.join(",")).as_bytes()).expect("a trace")
     }
 

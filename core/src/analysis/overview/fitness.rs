@@ -168,14 +168,14 @@ impl Fitness {
 /// Returns the fitness of a trace for every kind of question; `steps` are its steps.
 pub fn fitness(trace: &Trace, steps: &[Step]) -> Vec<Fitness> {
     let reasons = rules::reasons(trace, steps);
-    let one = |question: Question| {
-        let mut own: Vec<Reason> =
+    let answer = |question: Question| {
+        let mut question_reasons: Vec<Reason> =
             reasons.iter().filter(|reason| reason.questions.contains(&question)).cloned().collect();
-        own.sort_by_key(|reason| core::cmp::Reverse(reason.verdict));
-        let verdict = own.first().map_or(Verdict::Good, |reason| reason.verdict);
-        Fitness { question, verdict, reasons: own }
+        question_reasons.sort_by_key(|reason| core::cmp::Reverse(reason.verdict));
+        let verdict = question_reasons.first().map_or(Verdict::Good, |reason| reason.verdict);
+        Fitness { question, verdict, reasons: question_reasons }
     };
-    Question::ALL.map(one).into()
+    Question::ALL.map(answer).into()
 }
 
 record! {
@@ -209,7 +209,7 @@ pub const FITNESS: Query = Query::new(
         let options: FitnessOptions = request.typed();
         let required = options.questions()?;
         let answers = fitness(trace, &steps(&Analysis::new(trace), &[]));
-        let failed = answers.iter().any(|one| one.fails(&required));
+        let failed = answers.iter().any(|answer| answer.fails(&required));
         Ok(Answer { failed, ..fitness_rows(&answers).into() })
     },
 )
@@ -242,7 +242,8 @@ impl Query {
         }
         let verdicts = fitness(trace, &steps(&Analysis::new(trace), &[]));
         let required = if answer.hint.is_some() { self.questions } else { &[] };
-        let is_unfit = |one: &Fitness| self.questions.contains(&one.question) && one.fails(required);
+        let is_unfit =
+            |fitness: &Fitness| self.questions.contains(&fitness.question) && fitness.fails(required);
         verdicts.into_iter().filter(is_unfit).collect()
     }
 }

@@ -86,12 +86,12 @@ fn lanes(trace: &Trace) -> Identity {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut total = (0, 0);
     for lane in tree.lanes() {
-        let own = tree.self_times(table, lane).iter().sum();
+        let self_ns = tree.self_times(table, lane).iter().sum();
         let open = open_ns(table, tree.rows_of(lane));
-        if own != open {
-            return equal("self time of a lane = time in which any span of it is open", own, open);
+        if self_ns != open {
+            return equal("self time of a lane = time in which any span of it is open", self_ns, open);
         }
-        total = (total.0 + own, total.1 + open);
+        total = (total.0 + self_ns, total.1 + open);
     }
     equal("self time of every lane = time in which any span of it is open", total.0, total.1)
 }
@@ -112,8 +112,8 @@ fn open_ns(table: &Table, rows: &[Row]) -> i64 {
 fn parents(trace: &Trace, events: &FunctionEvents) -> Identity {
     let table = &trace.table;
     let is_within = |event: FunctionEvent, above: FunctionEvent| {
-        let (row, around) = (events.row(event), events.row(above));
-        let (start, outer) = (table.ts(row), table.ts(around));
+        let (row, parent) = (events.row(event), events.row(above));
+        let (start, outer) = (table.ts(row), table.ts(parent));
         outer <= start
             && start + events.duration_ns(table, event) <= outer + events.duration_ns(table, above)
             && events.track(table, event) == events.track(table, above)
@@ -156,7 +156,7 @@ fn device_identities(device: &DeviceTime) -> [Identity; 2] {
 fn busy_parts(trace: &Trace, devices: &[DeviceTime]) -> Vec<Identity> {
     let table = &trace.table;
     let mut classes = Classes::new(trace);
-    let one = |((name, rows), device): ((String, Vec<Row>), &DeviceTime)| {
+    let identity = |((name, rows), device): ((String, Vec<Row>), &DeviceTime)| {
         // By class: where the activities of the classes up to it have ended, and how long any of them ran.
         let (mut reached, mut sums) = ([i64::MIN; 4], [0; 4]);
         for row in rows {
@@ -167,15 +167,15 @@ fn busy_parts(trace: &Trace, devices: &[DeviceTime]) -> Vec<Identity> {
             }
         }
         let mut ran = 0;
-        let own = device.parts_ns.map(|part| {
+        let cumulative = device.parts_ns.map(|part| {
             ran += part;
             ran
         });
-        let differing = (0..4).find(|&class| own[class] != sums[class]).unwrap_or(3);
+        let differing = (0..4).find(|&class| cumulative[class] != sums[class]).unwrap_or(3);
         let name = format!("device {name}: parts of the busy time = time with an open activity");
-        equal(name, own[differing], sums[differing])
+        equal(name, cumulative[differing], sums[differing])
     };
-    activities(table).into_iter().zip(devices).map(one).collect()
+    activities(table).into_iter().zip(devices).map(identity).collect()
 }
 
 /// Recounts spans, device work and its launches from the table.
@@ -196,11 +196,11 @@ fn recounted(trace: &Trace, devices: &[DeviceTime]) -> [Identity; 4] {
         }
         work += 1;
         duration += table.dur(row);
-        let own = id(row);
+        let work_id = id(row);
         if let Some(link) = next.next_if(|link| link.0 == row) {
-            agreeing += i64::from(own.is_some() && own == id(link.1));
-        } else if let Some(own) = own {
-            let at = index.get_or_insert((own, 0), orphans.len() as u32) as usize;
+            agreeing += i64::from(work_id.is_some() && work_id == id(link.1));
+        } else if let Some(work_id) = work_id {
+            let at = index.get_or_insert((work_id, 0), orphans.len() as u32) as usize;
             orphans.resize(orphans.len().max(at + 1), 0);
             orphans[at] += 1;
         }
@@ -267,8 +267,9 @@ fn step_parts(analysis: &Analysis<'_>, steps: &[Step]) -> [Identity; 2] {
                 let uses = || processes.uses(process, &device_name(table, pid(row)));
                 if is_device(row) { uses() } else { pid(row) == process }
             };
-            let own: Vec<Step> = steps.iter().filter(|step| pid(step.row) == process).cloned().collect();
-            open_within(table, rows().filter(is_own), &own)
+            let process_steps: Vec<Step> =
+                steps.iter().filter(|step| pid(step.row) == process).cloned().collect();
+            open_within(table, rows().filter(is_own), &process_steps)
         };
         processes.all.iter().map(of_process).sum()
     };

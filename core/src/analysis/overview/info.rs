@@ -125,7 +125,7 @@ columns! {
         let metadata = &table.metadata;
         let (start, end) = wall_of(trace);
         let counts = categories(table);
-        let count = |wanted: Category| counts.iter().find(|one| one.0 == wanted).map_or(0, |one| one.1);
+        let count = |wanted: Category| counts.iter().find(|entry| entry.0 == wanted).map_or(0, |entry| entry.1);
     } [
         Column::text("producer", "Written by", "The program that wrote the trace, detected by its dialect.") =>
             producer(table),

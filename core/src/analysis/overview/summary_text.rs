@@ -123,11 +123,11 @@ fn fitness(out: &mut Page, summary: &Summary) {
 /// The reasons of a verdict, each with the questions that it is about; an empty one for questions without any.
 fn reasons(summary: &Summary, verdict: Verdict) -> Vec<(&str, Vec<String>)> {
     let mut all: Vec<(&str, Vec<String>)> = Vec::new();
-    for one in summary.fitness.iter().filter(|one| one.verdict == verdict) {
-        let messages = one.reasons.iter().map(|reason| reason.message.as_str());
-        let none = one.reasons.is_empty().then_some("");
+    for fitness in summary.fitness.iter().filter(|fitness| fitness.verdict == verdict) {
+        let messages = fitness.reasons.iter().map(|reason| reason.message.as_str());
+        let none = fitness.reasons.is_empty().then_some("");
         for message in messages.chain(none) {
-            let question = one.question.label();
+            let question = fitness.question.label();
             match all.iter_mut().find(|known| known.0 == message) {
                 Some(known) => known.1.push(question),
                 None => all.push((message, Vec::from([question]))),

@@ -134,60 +134,60 @@ pub trait TypedOptions: Sized {
 
     /// Returns the given options and the defaults of the others: those of a table for a person if `for_reading`, else
     /// those of rows for a program.
-    fn from_options(given: &Options, for_reading: bool) -> Self;
+    fn from_options(options: &Options, for_reading: bool) -> Self;
 }
 
 /// A type that the value of an option is read into; without a value, it has its default.
 pub(crate) trait FromOption {
-    fn from_option(given: &Options, option: &Opt) -> Self;
+    fn from_option(options: &Options, option: &Opt) -> Self;
 }
 
 impl FromOption for bool {
-    fn from_option(given: &Options, option: &Opt) -> bool {
-        given.flag(option)
+    fn from_option(options: &Options, option: &Opt) -> bool {
+        options.flag(option)
     }
 }
 
 impl FromOption for Option<i64> {
-    fn from_option(given: &Options, option: &Opt) -> Option<i64> {
-        given.number(option)
+    fn from_option(options: &Options, option: &Opt) -> Option<i64> {
+        options.number(option)
     }
 }
 
 /// A number of rows or levels, `None` for all.
 impl FromOption for Option<usize> {
-    fn from_option(given: &Options, option: &Opt) -> Option<usize> {
-        given.limit(option, None)
+    fn from_option(options: &Options, option: &Opt) -> Option<usize> {
+        options.limit(option, None)
     }
 }
 
 impl FromOption for Option<(i64, i64)> {
-    fn from_option(given: &Options, option: &Opt) -> Option<(i64, i64)> {
-        given.pair(option)
+    fn from_option(options: &Options, option: &Opt) -> Option<(i64, i64)> {
+        options.pair(option)
     }
 }
 
 impl FromOption for Option<String> {
-    fn from_option(given: &Options, option: &Opt) -> Option<String> {
-        given.text(option)
+    fn from_option(options: &Options, option: &Opt) -> Option<String> {
+        options.text(option)
     }
 }
 
 impl FromOption for Vec<String> {
-    fn from_option(given: &Options, option: &Opt) -> Vec<String> {
-        given.texts(option)
+    fn from_option(options: &Options, option: &Opt) -> Vec<String> {
+        options.texts(option)
     }
 }
 
 impl FromOption for Vec<i64> {
-    fn from_option(given: &Options, option: &Opt) -> Vec<i64> {
-        given.numbers(option)
+    fn from_option(options: &Options, option: &Opt) -> Vec<i64> {
+        options.numbers(option)
     }
 }
 
 impl<W: Word + Default> FromOption for W {
-    fn from_option(given: &Options, option: &Opt) -> W {
-        given.word(option).unwrap_or_default()
+    fn from_option(options: &Options, option: &Opt) -> W {
+        options.word(option).unwrap_or_default()
     }
 }
 
@@ -206,9 +206,9 @@ macro_rules! options {
         impl $crate::analysis::query::options::TypedOptions for $options {
             const DECLARED: &'static [$crate::analysis::query::options::Opt] = &[$($option),+];
 
-            fn from_options(given: &$crate::analysis::query::options::Options, _: bool) -> Self {
+            fn from_options(options: &$crate::analysis::query::options::Options, _: bool) -> Self {
                 use $crate::analysis::query::options::FromOption;
-                $options { $($field: FromOption::from_option(given, &$option),)+ }
+                $options { $($field: FromOption::from_option(options, &$option),)+ }
             }
         }
     };
@@ -281,7 +281,7 @@ impl Options {
             let option = option.ok_or_else(|| unknown(declared, key, camel_case))?;
             let left_out = match value {
                 Value::Null => option.kind != ValueKind::Width,
-                Value::Bool(given) => !given,
+                Value::Bool(is_set) => !is_set,
                 _ => false,
             };
             if !left_out {
@@ -405,8 +405,8 @@ mod tests {
         ];
         let object = json!({"groupBy": ["shape", "stack:5"], "maxNameWidth": null, "steps": [3, 4],
             "time": [1000, 2000], "lanes": true, "minDuration": 10_000, "ranks": [0, 3]});
-        let given = Options::from_json(DECLARED, &object).expect("options");
-        assert_eq!(Ok(given), Options::from_texts(DECLARED, &texts));
+        let options = Options::from_json(DECLARED, &object).expect("options");
+        assert_eq!(Ok(options), Options::from_texts(DECLARED, &texts));
         let nothing = Options::from_json(DECLARED, &json!({"lanes": false, "steps": null}));
         assert_eq!(nothing, Ok(Options::default()));
     }
@@ -432,10 +432,14 @@ mod tests {
 
     #[test]
     fn options_of_another_query_are_refused() {
-        let given = Options::from_texts(DECLARED, &[("lanes", "")]).expect("options");
-        assert_eq!(given.check(DECLARED), Ok(()));
+        let options = Options::from_texts(DECLARED, &[("lanes", "")]).expect("options");
+        assert_eq!(options.check(DECLARED), Ok(()));
         assert!(
-            given.check(&DECLARED[..3]).expect_err("refused").to_string().starts_with("unknown option lanes")
+            options
+                .check(&DECLARED[..3])
+                .expect_err("refused")
+                .to_string()
+                .starts_with("unknown option lanes")
         );
     }
 

@@ -19,20 +19,20 @@ impl Graph {
         let launch = |node: &GraphNode| node.row.and_then(|row| of_call[trace.links.launch(row)?.index()]);
         let launches = nodes[first..].iter().map(launch).collect();
         let main = tracks.iter().position(|&track| Some(track) == host.main());
-        let (mut edges, mut own) = (Edges::with_capacity(trace.links.launch_of.len() * 2), Vec::new());
+        let (mut edges, mut durations) = (Edges::with_capacity(trace.links.launch_of.len() * 2), Vec::new());
         let builder =
             Builder { trace, nodes: &nodes, threads: &threads, main, streams: &streams, first, launches };
         let typical = Typical::new(&builder);
         builder.streams(&typical, &mut edges);
-        builder.waits(&mut edges, &mut own);
-        builder.queues(&typical, &mut edges, &mut own);
-        builder.threads(&mut edges, &mut own);
+        builder.waits(&mut edges, &mut durations);
+        builder.queues(&typical, &mut edges, &mut durations);
+        builder.threads(&mut edges, &mut durations);
         let mut follows = vec![true; first];
         for thread in &threads {
             follows[thread.start] = false;
         }
         follows.extend(streams.follows);
         let places = threads.into_iter().chain(streams.all.into_iter().map(|stream| stream.nodes)).collect();
-        Graph::new((nodes, follows), places, tracks, typical.gap, (&edges, &own))
+        Graph::new((nodes, follows), places, tracks, typical.gap, (&edges, &durations))
     }
 }

@@ -145,10 +145,10 @@ impl Graph {
         places: Vec<Range<usize>>,
         threads: Vec<TrackId>,
         gap_ns: i64,
-        (edges, own): (&Edges, &[(NodeId, i64)]),
+        (edges, durations): (&Edges, &[(NodeId, i64)]),
     ) -> Graph {
         let mut own_ns: Vec<i64> = nodes.iter().map(|node| node.time.1 - node.time.0).collect();
-        for &(node, ns) in own {
+        for &(node, ns) in durations {
             own_ns[node.index()] = ns;
         }
         let mut ends = vec![0; nodes.len() * 2];
@@ -300,12 +300,12 @@ impl Graph {
         places
     }
 
-    /// Computes the time of every point. `own` has the durations of the nodes without waiting, and `delay` returns the
-    /// delay of a dependency, if it is there. A start that depends on nothing is where it was recorded.
+    /// Computes the time of every point. `durations` has those of the nodes without waiting, and `delay` returns the delay
+    /// of a dependency, if it is there. A start that depends on nothing is where it was recorded.
     pub(super) fn times(
         &self,
         times: &mut Vec<i64>,
-        own: &[i64],
+        durations: &[i64],
         delay: impl Fn(Point, &Edge) -> Option<i64>,
     ) {
         times.resize(self.nodes.len() * 2, 0);
@@ -322,7 +322,7 @@ impl Graph {
                 first = end;
                 let node = point.index() / 2;
                 times[point.index()] = if point.is_end() {
-                    let ended = times[point.index() - 1].saturating_add(own[node]);
+                    let ended = times[point.index() - 1].saturating_add(durations[node]);
                     after.map_or(ended, |after| after.max(ended))
                 } else {
                     let before = self.before(point);

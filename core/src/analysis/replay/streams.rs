@@ -71,7 +71,7 @@ impl Builder<'_> {
     }
 
     /// Adds the launch calls that waited because the queue of their stream was full.
-    pub(super) fn queues(&self, typical: &Typical, edges: &mut Edges, own: &mut Vec<(NodeId, i64)>) {
+    pub(super) fn queues(&self, typical: &Typical, edges: &mut Edges, durations: &mut Vec<(NodeId, i64)>) {
         let usual = self.usual_launch();
         for stream in self.streams.all.iter().filter(|stream| stream.nodes.len() > NEARLY_FULL) {
             let nodes = &self.nodes[stream.nodes.clone()];
@@ -87,7 +87,7 @@ impl Builder<'_> {
                     let from = Point::start(NodeId::new(stream.nodes.start + freed - 1));
                     let edge = Edge { from, delay_ns: typical.gap, why: Dependency::QueueFull };
                     edges.push((Point::end(call), edge));
-                    own.push((call, usual.min(time.1 - time.0)));
+                    durations.push((call, usual.min(time.1 - time.0)));
                 }
             }
         }

@@ -9,7 +9,7 @@ use core::ops::Range;
 
 impl Builder<'_> {
     /// Adds the activities that calls wait for.
-    pub(super) fn waits(&self, edges: &mut Edges, own: &mut Vec<(NodeId, i64)>) {
+    pub(super) fn waits(&self, edges: &mut Edges, durations: &mut Vec<(NodeId, i64)>) {
         let waits = Waits::new(self.trace, self.nodes, self.streams);
         // Each call with what it waits for, and when that ended.
         let mut found: Vec<(NodeId, NodeId)> = Vec::new();
@@ -44,13 +44,13 @@ impl Builder<'_> {
             let least = usual.min(time.1 - time.0);
             // Without the wait, the call would have ended earlier.
             if end.saturating_add(delay_ns) > time.0 + least {
-                own.push((call, least));
+                durations.push((call, least));
             }
         }
     }
 
     /// Adds the order of the program, waits for other threads, and waits for data.
-    pub(super) fn threads(&self, edges: &mut Edges, own: &mut Vec<(NodeId, i64)>) {
+    pub(super) fn threads(&self, edges: &mut Edges, durations: &mut Vec<(NodeId, i64)>) {
         for (thread, nodes) in self.threads.iter().enumerate() {
             let mut data: Option<NodeId> = None;
             for at in nodes.clone() {
@@ -62,7 +62,7 @@ impl Builder<'_> {
                 match self.nodes[at].kind {
                     NodeKind::Idle => {
                         let edge = self.other_thread(thread, at);
-                        own.extend(edge.map(|_| (id, 0)));
+                        durations.extend(edge.map(|_| (id, 0)));
                         edges.extend(edge.map(|edge| (Point::end(id), edge)));
                     }
                     NodeKind::Data => {
@@ -70,7 +70,7 @@ impl Builder<'_> {
                             let delay_ns = self.node(id).time.1 - self.node(last).time.1;
                             let edge = Edge { from: Point::end(last), delay_ns, why: Dependency::Data };
                             edges.push((Point::end(id), edge));
-                            own.push((id, 0));
+                            durations.push((id, 0));
                         }
                         data = Some(id);
                     }

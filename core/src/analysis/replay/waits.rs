@@ -93,7 +93,7 @@ impl<'a> Waits<'a> {
     /// The stream of the recorded synchronization of a call: the first with its id that begins in or after the call.
     fn recorded_stream(&self, id: i64, start: i64) -> Option<usize> {
         let after = self.recorded.partition_point(|&(key, _)| key < (id, start));
-        let of_id = |at: usize| self.recorded.get(at).filter(|one| one.0.0 == id);
+        let of_id = |at: usize| self.recorded.get(at).filter(|((known, _), _)| *known == id);
         let found = of_id(after).or_else(|| of_id(after.checked_sub(1)?));
         found.map(|&(_, stream)| stream as usize)
     }

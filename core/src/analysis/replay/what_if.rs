@@ -28,7 +28,7 @@ pub struct Replay<'a> {
 /// The memory of a replay, for several in sequence.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    own: Vec<i64>,
+    durations: Vec<i64>,
     times: Vec<i64>,
 }
 
@@ -138,13 +138,13 @@ impl<'a> Replay<'a> {
 
     fn run(&self, scratch: &mut Scratch, changes: &Changes) {
         let fused = self.fused(changes);
-        let Scratch { own, times } = scratch;
-        self.durations(own, changes);
+        let Scratch { durations, times } = scratch;
+        self.durations(durations, changes);
         for fusion in &fused {
-            own[fusion.call.index()] = 0;
+            durations[fusion.call.index()] = 0;
         }
         let is_fused = |node: NodeId| fused.binary_search_by_key(&node, |fusion| fusion.work).is_ok();
-        self.graph.times(times, own, |to, edge| match edge.why {
+        self.graph.times(times, durations, |to, edge| match edge.why {
             Dependency::Launch if is_fused(to.node()) => None,
             Dependency::Stream if is_fused(to.node()) => Some(0),
             _ => self.holds(changes, to, edge).then_some(edge.delay_ns),
@@ -199,19 +199,19 @@ impl<'a> Replay<'a> {
     }
 
     /// Sets the durations of all nodes without waiting, in ns.
-    fn durations(&self, own: &mut Vec<i64>, changes: &Changes) {
-        own.clone_from(&self.graph.own_ns);
+    fn durations(&self, durations: &mut Vec<i64>, changes: &Changes) {
+        durations.clone_from(&self.graph.own_ns);
         for &(node, cause, ns) in &self.code {
             if changes.is_free(cause) {
-                own[node.index()] -= ns;
+                durations[node.index()] -= ns;
             }
         }
         let mut classes = Classes::new(self.trace);
         let mut factors: Vec<Option<f64>> = vec![None; self.trace.table.names.len()];
-        for (at, (own, kind)) in own.iter_mut().zip(&self.graph.kinds).enumerate() {
+        for (at, (duration, kind)) in durations.iter_mut().zip(&self.graph.kinds).enumerate() {
             match *kind {
-                NodeKind::Call(cause) if changes.is_free(cause) => *own = 0,
-                NodeKind::Data if changes.is_free(Cause::DataLoading) => *own = 0,
+                NodeKind::Call(cause) if changes.is_free(cause) => *duration = 0,
+                NodeKind::Data if changes.is_free(Cause::DataLoading) => *duration = 0,
                 NodeKind::Device(class) if !changes.faster.is_empty() => {
                     let Some(row) = self.graph.nodes[at].row else { continue };
                     let known = &mut factors[self.trace.table.name_id(row).0 as usize];
@@ -222,7 +222,7 @@ impl<'a> Replay<'a> {
                             changes.faster.iter().filter(|faster| faster.fits(class, category, name));
                         fitting.map(|faster| faster.factor).product()
                     });
-                    *own = (*own as f64 / factor + 0.5) as i64;
+                    *duration = (*duration as f64 / factor + 0.5) as i64;
                 }
                 _ => {}
             }
@@ -270,8 +270,8 @@ fn code(graph: &Graph, host: &Host<'_>) -> Vec<(NodeId, Cause, i64)> {
         for id in nodes.filter(|&id| is_code(id)) {
             walk.parts(thread, graph.node(id).time, &mut |time, reason| {
                 let ns = time.1 - time.0;
-                let mut own = code.iter_mut().rev().take_while(|known| known.0 == id);
-                match own.find(|known| known.1 == reason.cause) {
+                let mut node_causes = code.iter_mut().rev().take_while(|known| known.0 == id);
+                match node_causes.find(|known| known.1 == reason.cause) {
                     Some(known) => known.2 += ns,
                     None => code.push((id, reason.cause, ns)),
                 }

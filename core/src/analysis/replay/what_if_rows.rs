@@ -175,8 +175,10 @@ fn usual(replay: &Replay<'_>) -> Vec<Changes> {
 impl Changes {
     /// Returns every change on its own.
     fn each(&self) -> Vec<Changes> {
-        let faster =
-            self.faster.iter().map(|one| Changes { faster: [one.clone()].into(), ..Changes::default() });
+        let faster = self
+            .faster
+            .iter()
+            .map(|faster| Changes { faster: [faster.clone()].into(), ..Changes::default() });
         let free = self.free.iter().copied().map(Changes::without);
         let overlap = Changes { overlap_communication: true, ..Changes::default() };
         let graph = Changes { cuda_graph: true, ..Changes::default() };
@@ -188,7 +190,7 @@ impl Changes {
 
     /// Returns the changes as options.
     pub(crate) fn text(&self) -> String {
-        let faster = self.faster.iter().map(|one| format!("{}={}", one.work, one.factor));
+        let faster = self.faster.iter().map(|faster| format!("{}={}", faster.work, faster.factor));
         let free = self.free.iter().map(|cause| option_spelling(cause.as_str()));
         let mut texts = Vec::new();
         let fused = self.fuse.iter().map(usize::to_string);

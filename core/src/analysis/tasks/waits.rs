@@ -31,8 +31,8 @@ type Inner = (usize, Position);
 pub(crate) fn waits(tasks: &Tasks<'_>) -> Vec<Wait> {
     let (inner, spawned) = (inner_polls(tasks), spawned(tasks));
     let mut waits = Vec::new();
-    for (task, own) in tasks.all.iter().enumerate() {
-        for pair in own.polls.windows(2) {
+    for (index, task) in tasks.all.iter().enumerate() {
+        for pair in task.polls.windows(2) {
             let time = (tasks.time(pair[0]).1, tasks.time(pair[1]).0);
             if time.0 >= time.1 {
                 continue;
@@ -42,7 +42,7 @@ pub(crate) fn waits(tasks: &Tasks<'_>) -> Vec<Wait> {
                 let next = polls_inside(&inner, pair[1]).first().map(|poll| poll.0);
                 next.filter(|&at| tasks.all[at].life.0 < time.0)
             });
-            waits.push(Wait { task, time, on: on.or_else(|| ended_in(tasks, &spawned[task], time)) });
+            waits.push(Wait { task: index, time, on: on.or_else(|| ended_in(tasks, &spawned[index], time)) });
         }
     }
     waits
@@ -55,19 +55,19 @@ fn polls_inside(inner: &Keyed<Vec<Inner>>, poll: Position) -> &[Inner] {
 /// The polls of other tasks right inside of each poll, in the order of time.
 fn inner_polls(tasks: &Tasks<'_>) -> Keyed<Vec<Inner>> {
     let mut owner = Index::default();
-    for (task, own) in tasks.all.iter().enumerate() {
-        for &poll in &own.polls {
-            owner.set((i64::from(poll), 0), task as u32);
+    for (index, task) in tasks.all.iter().enumerate() {
+        for &poll in &task.polls {
+            owner.set((i64::from(poll), 0), index as u32);
         }
     }
     let mut inner: Keyed<Vec<Inner>> = Keyed::default();
-    for (task, own) in tasks.all.iter().enumerate() {
-        for &poll in &own.polls {
-            let mut around = tasks.trace.tree.ancestors(poll);
+    for (index, task) in tasks.all.iter().enumerate() {
+        for &poll in &task.polls {
+            let mut ancestors = tasks.trace.tree.ancestors(poll);
             let outer =
-                around.find(|&at| owner.get((i64::from(at), 0)).is_some_and(|of| of as usize != task));
+                ancestors.find(|&at| owner.get((i64::from(at), 0)).is_some_and(|of| of as usize != index));
             if let Some(outer) = outer {
-                inner.entry((i64::from(outer), 0)).push((task, poll));
+                inner.entry((i64::from(outer), 0)).push((index, poll));
             }
         }
     }

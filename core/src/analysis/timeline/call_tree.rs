@@ -195,13 +195,13 @@ const MIN_SHARE: Opt = Opt::new(
 impl TypedOptions for TreeOptions {
     const DECLARED: &'static [Opt] = &[BOTTOM_UP, DEPTH, MIN_SHARE, ROW_LIMIT];
 
-    fn from_options(given: &Options, for_reading: bool) -> Self {
+    fn from_options(options: &Options, for_reading: bool) -> Self {
         let default = TreeOptions::default();
         TreeOptions {
-            bottom_up: given.flag(&BOTTOM_UP),
-            depth: given.limit(&DEPTH, default.depth),
-            min_share: given.share(&MIN_SHARE, for_reading),
-            row_limit: given.limit(&ROW_LIMIT, default.row_limit),
+            bottom_up: options.flag(&BOTTOM_UP),
+            depth: options.limit(&DEPTH, default.depth),
+            min_share: options.share(&MIN_SHARE, for_reading),
+            row_limit: options.limit(&ROW_LIMIT, default.row_limit),
         }
     }
 }
@@ -249,14 +249,14 @@ columns! {
 }
 
 /// The sums of a lane. Its name is not used.
-fn whole(nodes: &[CallNode]) -> CallNode {
-    let mut whole = CallNode::new(NameId(0), None, 0);
-    whole.count = nodes.iter().map(|node| node.count).sum();
+fn lane_total(nodes: &[CallNode]) -> CallNode {
+    let mut total = CallNode::new(NameId(0), None, 0);
+    total.count = nodes.iter().map(|node| node.count).sum();
     for root in nodes.iter().filter(|node| node.parent.is_none()) {
-        whole.total_ns += root.total_ns;
-        whole.device_total_ns += root.device_total_ns;
+        total.total_ns += root.total_ns;
+        total.device_total_ns += root.device_total_ns;
     }
-    whole
+    total
 }
 
 /// Returns the merged trees of all lanes as rows; siblings are ordered by time, the longest first.
@@ -269,12 +269,12 @@ pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
         if nodes.is_empty() {
             continue;
         }
-        let whole = whole(&nodes);
+        let total = lane_total(&nodes);
         if cut.bottom_up {
             nodes = bottom_up(&nodes, cut.depth);
         }
         let title = names.get(lane);
-        rows.push(row(&title, &whole, None, None));
+        rows.push(row(&title, &total, None, None));
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len() + 1];
         for (at, node) in nodes.iter().enumerate() {
             children[node.parent.map_or(nodes.len(), |p| p)].push(at);
@@ -287,7 +287,7 @@ pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
         push(&mut open, &mut core::mem::take(&mut children[nodes.len()]));
         while let Some(at) = open.pop() {
             let node = &nodes[at];
-            let share = if whole.total_ns == 0 { 0.0 } else { node.total_ns as f64 / whole.total_ns as f64 };
+            let share = if total.total_ns == 0 { 0.0 } else { node.total_ns as f64 / total.total_ns as f64 };
             if node.depth >= cut.depth || share < cut.min_share {
                 continue;
             }

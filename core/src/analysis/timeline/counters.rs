@@ -95,11 +95,12 @@ fn recorded(trace: &Trace) -> Vec<Counter> {
     let mut index = Index::default();
     for row in table.rows().filter(|&row| table.ph(row) == b'C' && table.ts(row) != crate::base::time::NONE) {
         let track = table.track(row);
-        let one = series
+        let series_id = series
             .get_or_insert((i64::from(table.name_id(row).0), i64::from(track.pid.0)), row.index() as u32);
         for (field, value) in table.all_fields(row).filter(|(f, _)| f.place == FieldPlace::Args) {
             let Some(number) = value.as_f64().filter(|n| n.is_finite()) else { continue };
-            let at = index.get_or_insert((i64::from(one), i64::from(field.key.0)), all.len() as u32) as usize;
+            let at = index.get_or_insert((i64::from(series_id), i64::from(field.key.0)), all.len() as u32)
+                as usize;
             if at == all.len() {
                 let (name, key) = (table.name(row), table.names.get(field.key));
                 let name =
@@ -130,8 +131,8 @@ fn memory(trace: &Trace, all: &mut Vec<Counter>) {
     for record in &memory.records {
         of_device[record.device as usize].push(record);
     }
-    for (own, device) in of_device.iter().zip(&memory.devices) {
-        let records = || own.iter();
+    for (device_records, device) in of_device.iter().zip(&memory.devices) {
+        let records = || device_records.iter();
         let counter = |name: &str, points: Vec<(i64, f64)>| Counter {
             name: name.to_owned(),
             process: device.name.clone(),
@@ -168,17 +169,17 @@ fn devices(trace: &Trace, all: &mut Vec<Counter>) {
             unit: Unit::Share,
             points: edges.collect(),
         });
-        let own = names.find(&device).and_then(|device| queues_of.get((i64::from(device.0), 0)));
-        for group in own.into_iter().flatten().map(|&at| &queues[at]) {
+        let queue_indices = names.find(&device).and_then(|device| queues_of.get((i64::from(device.0), 0)));
+        for group in queue_indices.into_iter().flatten().map(|&at| &queues[at]) {
             let stream = group.stream.map(|stream| plain(&table.names, table.tracks.get(stream).tid));
             let name = format!("launch queue {}", stream.unwrap_or_default().trim_start_matches("stream "));
             let points = group.queue.iter().flat_map(|queue| &queue.points);
             let points = points.map(|&(ts, length)| (ts, length as f64)).collect();
             all.push(Counter { name, process: process.clone(), unit: Unit::Count, points });
         }
-        for one in bandwidths(table, &rows) {
-            let name = format!("bandwidth {}", one.kind);
-            let (process, points) = (process.clone(), one.points);
+        for bandwidth in bandwidths(table, &rows) {
+            let name = format!("bandwidth {}", bandwidth.kind);
+            let (process, points) = (process.clone(), bandwidth.points);
             all.push(Counter { name, process, unit: Unit::BytesPerSecond, points });
         }
     }

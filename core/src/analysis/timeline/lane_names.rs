@@ -69,8 +69,8 @@ impl<'a> LaneNames<'a> {
 
     /// Returns the name of a track's process or device.
     pub(crate) fn process(&self, track: Track) -> String {
-        let given = if track.on_device { self.given(track.pid, LABEL) } else { self.given_process(track) };
-        process_name(track.on_device, &self.own(track.pid), given)
+        let name = if track.on_device { self.given(track.pid, LABEL) } else { self.given_process(track) };
+        process_name(track.on_device, &self.own(track.pid), name)
     }
 
     /// Returns the name of a track's thread or stream.
@@ -92,8 +92,8 @@ impl<'a> LaneNames<'a> {
 }
 
 /// Returns the name of a process or device, with the name that a trace gives the process, or the label that it gives the device.
-pub(crate) fn process_name(on_device: bool, pid: &str, given: Option<&str>) -> String {
-    match given {
+pub(crate) fn process_name(on_device: bool, pid: &str, name: Option<&str>) -> String {
+    match name {
         Some(label) if on_device => label.into(),
         // `merge` names processes without a name after their rank and number.
         Some(name) if name.strip_suffix(pid).is_some_and(|rank| rank.is_empty() || rank.ends_with(": ")) => {
@@ -105,8 +105,8 @@ pub(crate) fn process_name(on_device: bool, pid: &str, given: Option<&str>) -> S
 }
 
 /// Returns the name of a thread or stream, which a trace may give.
-pub(crate) fn thread_name(on_device: bool, tid: &str, given: Option<&str>) -> String {
-    given.map_or_else(|| bare(if on_device { "stream" } else { "thread" }, tid), Into::into)
+pub(crate) fn thread_name(on_device: bool, tid: &str, name: Option<&str>) -> String {
+    name.map_or_else(|| bare(if on_device { "stream" } else { "thread" }, tid), Into::into)
 }
 
 /// Returns a number with what it numbers before it; other text unchanged.

@@ -82,7 +82,7 @@ struct Modules<'a> {
     modules: Vec<Module>,
     index: Index,
     /// The innermost module around each position of the tree.
-    around: Vec<Option<ModuleId>>,
+    innermost: Vec<Option<ModuleId>>,
 }
 
 fn is_module(table: &Table, row: Row) -> bool {
@@ -91,15 +91,15 @@ fn is_module(table: &Table, row: Row) -> bool {
 
 impl<'a> Modules<'a> {
     fn new(trace: &'a Trace) -> Self {
-        let around = vec![None; trace.tree.len()];
+        let innermost = vec![None; trace.tree.len()];
         let (names, modules, index) = (Names::default(), Vec::new(), Index::default());
-        let mut found = Modules { trace, names, modules, index, around };
+        let mut found = Modules { trace, names, modules, index, innermost };
         let (table, tree) = (&trace.table, &trace.tree);
         let is_scripted = !tree.rows().iter().any(|&row| is_module(table, row));
         for at in tree.positions() {
-            let above = tree.parent(at).and_then(|parent| found.around[parent.index()]);
+            let above = tree.parent(at).and_then(|parent| found.innermost[parent.index()]);
             let row = tree.row(at);
-            found.around[at.index()] = if is_module(table, row) {
+            found.innermost[at.index()] = if is_module(table, row) {
                 let name = table.name(row).strip_prefix(MODULE_PREFIX).unwrap_or_default();
                 Some(found.call(name, table.dur(row).max(0), above))
             } else if is_scripted {
@@ -117,16 +117,16 @@ impl<'a> Modules<'a> {
         let table = &self.trace.table;
         let text = table.field(row, Key::ModuleHierarchy).and_then(|value| value.as_str());
         let Some(text) = text else { return above };
-        let mut around = None;
+        let mut enclosing = None;
         for name in hierarchy::modules(text).into_iter().take(DEEPEST) {
-            let known = self.module(name, around);
-            around = Some(if self.contains(known, above) {
+            let known = self.module(name, enclosing);
+            enclosing = Some(if self.contains(known, above) {
                 known
             } else {
-                self.call(name, table.dur(row).max(0), around)
+                self.call(name, table.dur(row).max(0), enclosing)
             });
         }
-        around.or(above)
+        enclosing.or(above)
     }
 
     /// Whether a module is another one or contains it.
@@ -174,7 +174,7 @@ impl<'a> Modules<'a> {
         let (tree, links) = (&self.trace.tree, &self.trace.links);
         let launched = launched_ns(self.trace);
         let mut module_of_row = vec![None; launched.len()];
-        for (row, &module) in tree.rows().iter().zip(&self.around) {
+        for (row, &module) in tree.rows().iter().zip(&self.innermost) {
             module_of_row[row.index()] = module;
         }
         let mut backward: Vec<Option<ModuleId>> = Vec::with_capacity(tree.len());
@@ -183,11 +183,11 @@ impl<'a> Modules<'a> {
             let forward = links.forward(row).and_then(|row| module_of_row[row.index()]);
             let of_forward = forward.or_else(|| backward[tree.parent(at)?.index()]);
             backward.push(of_forward);
-            let own = launched[row.index()];
-            if let Some(module) = self.around[at.index()] {
-                self.modules[module.index()].own_device_ns += own;
+            let device_ns = launched[row.index()];
+            if let Some(module) = self.innermost[at.index()] {
+                self.modules[module.index()].own_device_ns += device_ns;
             } else if let Some(module) = of_forward {
-                self.modules[module.index()].backward_ns += own;
+                self.modules[module.index()].backward_ns += device_ns;
             }
         }
         for at in (0..self.modules.len()).rev() {

@@ -71,16 +71,16 @@ const THREAD: Opt = Opt::text("thread", "ID", "Only samples of this thread");
 impl TypedOptions for SamplesOptions {
     const DECLARED: &'static [Opt] = &[BY, SPAN, BETWEEN, THREAD, TIME, ROW_LIMIT];
 
-    fn from_options(given: &Options, _: bool) -> Self {
+    fn from_options(options: &Options, _: bool) -> Self {
         SamplesOptions {
-            by: given.word(&BY).unwrap_or_default(),
+            by: options.word(&BY).unwrap_or_default(),
             filter: SampleFilter {
-                span: given.text(&SPAN),
-                between: given.flag(&BETWEEN),
-                thread: given.text(&THREAD),
-                time: given.pair(&TIME),
+                span: options.text(&SPAN),
+                between: options.flag(&BETWEEN),
+                thread: options.text(&THREAD),
+                time: options.pair(&TIME),
             },
-            row_limit: given.limit(&ROW_LIMIT, None),
+            row_limit: options.limit(&ROW_LIMIT, None),
         }
     }
 }
@@ -100,15 +100,15 @@ columns! {
     /// The columns of the answer.
     pub(crate) const COLUMNS:
         fn row(name: &str, counts: [usize; 2], all: usize, depth: Option<usize>, thread: Option<&str>) {
-        let [samples, own] = counts;
+        let [samples, self_samples] = counts;
         let share = |part: usize| part as f64 / all.max(1) as f64;
     } [
         Column::text("name", "Name", "The function, or the name of the thread.") => name,
         Column::int("samples", "Samples", "The number of samples in it and in what it called.") => samples,
         Column::share("share", "Share", "Their share of all samples that are counted.") => share(samples),
         Column::int("own", "Own", "The number of samples in the function itself; of a thread, those outside of spans.") =>
-            own,
-        Column::share("own_share", "Own share", "Their share of all samples that are counted.") => share(own),
+            self_samples,
+        Column::share("own_share", "Own share", "Their share of all samples that are counted.") => share(self_samples),
         Column::int("depth", "", "The number of callers; null except by `tree`.").nullable() => depth,
         Column::text("thread", "", "The id of the thread; null except by `thread`.").nullable() => thread,
     ]
@@ -118,7 +118,7 @@ columns! {
 struct SampleNode {
     name: NameId,
     parent: Option<u32>,
-    own: usize,
+    self_samples: usize,
     samples: usize,
 }
 
@@ -195,7 +195,11 @@ fn counted(trace: &Trace, filter: &SampleFilter) -> Vec<Counted> {
     let is_sample = |row: &Row| category.is_some() && table.layout(*row).cat == category;
     let event = |row| Counted { ts: table.ts(row), track: table.track_id(row), stack: Stack::Event(row) };
     let others = trace.samples.list().iter();
-    let others = others.map(|one| Counted { ts: one.ts, track: one.track, stack: Stack::Frame(one.frame) });
+    let others = others.map(|sample| Counted {
+        ts: sample.ts,
+        track: sample.track,
+        stack: Stack::Frame(sample.frame),
+    });
     table.rows().filter(is_sample).map(event).chain(others).filter(is_counted).collect()
 }
 
@@ -212,10 +216,10 @@ impl Merged {
                 }
                 Stack::Frame(frame) => merged.node_of_frame(trace, &mut of_frames, frame),
             };
-            merged.nodes[node as usize].own += 1;
+            merged.nodes[node as usize].self_samples += 1;
         }
         for at in (0..merged.nodes.len()).rev() {
-            merged.nodes[at].samples += merged.nodes[at].own;
+            merged.nodes[at].samples += merged.nodes[at].self_samples;
             if let Some(parent) = merged.nodes[at].parent {
                 merged.nodes[parent as usize].samples += merged.nodes[at].samples;
             }
@@ -231,7 +235,7 @@ impl Merged {
             .known
             .get_or_insert((parent.map_or(0, |at: u32| i64::from(at) + 1), i64::from(name.0)), next);
         if at == next {
-            self.nodes.push(SampleNode { name, parent, own: 0, samples: 0 });
+            self.nodes.push(SampleNode { name, parent, self_samples: 0, samples: 0 });
         }
         at
     }
@@ -289,10 +293,12 @@ impl Merged {
         for (node, is_recursive) in self.nodes.iter().zip(is_recursive) {
             let sum = sums.entry((i64::from(node.name.0), 0));
             sum[0] += if is_recursive { 0 } else { node.samples };
-            sum[1] += node.own;
+            sum[1] += node.self_samples;
         }
         let mut sums = sums.into_entries();
-        sort_by_key(&mut sums, |(_, [samples, own])| (descending(*own as i64), descending(*samples as i64)));
+        sort_by_key(&mut sums, |(_, [samples, self_samples])| {
+            (descending(*self_samples as i64), descending(*samples as i64))
+        });
         for ((name, _), sums) in sums {
             self.push(rows, NameId(name as u32), sums, None);
         }
@@ -303,7 +309,7 @@ impl Merged {
         self.walk(|at, depth, enters| {
             let node = &self.nodes[at as usize];
             if enters {
-                self.push(rows, node.name, [node.samples, node.own], Some(depth));
+                self.push(rows, node.name, [node.samples, node.self_samples], Some(depth));
             }
         });
     }
@@ -349,14 +355,14 @@ impl Folded {
         while out.len() < most {
             let Some(node) = nodes.get(self.next) else { return false };
             self.next += 1;
-            if node.own > 0 {
+            if node.self_samples > 0 {
                 let above = |node: &&SampleNode| node.parent.map(|at| &nodes[at as usize]);
                 push_stack(
                     out,
                     true,
                     core::iter::successors(Some(node), above).map(|node| names.get(node.name)),
                 );
-                let _ = writeln!(out, " {}", node.own);
+                let _ = writeln!(out, " {}", node.self_samples);
             }
         }
         true

@@ -32,7 +32,7 @@ columns! {
         let track = table.tracks.all()[at];
         let is_device = track.on_device || counted_device(plain(&table.names, track.pid)).is_some();
         let lanes = trace.tree.lanes_of(TrackId(at as u32));
-        let (busy_ns, whole) = outermost(trace, lanes);
+        let (busy_ns, extent) = outermost(trace, lanes);
         let after = |ns: i64| ns.saturating_sub(trace.start_ns);
         let [priorities, channels, originals] = streams;
     } [
@@ -52,9 +52,9 @@ columns! {
         Column::int("depth", "Levels", "The number of levels in `tiles`: those of all lanes together.") =>
             lanes.iter().map(|lane| i64::from(lane.depth)).sum::<i64>(),
         Column::ns("start_ns", "Start", "The start of the first span, after the start of the recording.")
-            .nullable() => whole.map(|time| after(time.0)),
+            .nullable() => extent.map(|time| after(time.0)),
         Column::ns("end_ns", "End", "The end of the last span, after the start of the recording.")
-            .nullable() => whole.map(|time| after(time.1)),
+            .nullable() => extent.map(|time| after(time.1)),
         Column::ns("busy_ns", "Busy", "The time during which any span was open.") => busy_ns,
         Column::json("priorities", "", Shape::Numbers, "The priorities of the stream's kernels. A lower number runs first.") =>
             Value::from(priorities.as_slice()),
@@ -100,15 +100,15 @@ pub(crate) fn track_rows(trace: &Trace) -> Rows {
 fn outermost(trace: &Trace, lanes: &[Lane]) -> (i64, Option<(i64, i64)>) {
     let table = &trace.table;
     let mut busy = Collector::default();
-    let mut whole: Option<(i64, i64)> = None;
+    let mut extent: Option<(i64, i64)> = None;
     let spans = lanes.iter().flat_map(Lane::positions);
     for root in spans.filter(|&at| trace.tree.parent(at).is_none()) {
         let row = trace.tree.row(root);
         let time = (table.ts(row), table.end(row));
         busy.push(time);
-        whole = Some(whole.map_or(time, |w| (w.0.min(time.0), w.1.max(time.1))));
+        extent = Some(extent.map_or(time, |w| (w.0.min(time.0), w.1.max(time.1))));
     }
-    (busy.union().length(), whole)
+    (busy.union().length(), extent)
 }
 
 /// Returns the distinct values of the arguments in [`OF_STREAMS`] of each track.

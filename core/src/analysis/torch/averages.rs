@@ -85,14 +85,14 @@ impl Average {
         self.torch_us.device_time_total += us.device_time_total;
         self.cpu_time_total_ns += events.cpu_time_total_ns(table, event);
         self.self_cpu_time_total_ns += events.self_ns(event);
-        let (all, own) = (events.memory(event), events.self_memory(event));
+        let (all, self_memory) = (events.memory(event), events.self_memory(event));
         for (sum, term) in [
             (&mut self.device_time_total_ns, events.measured_total_ns(event)),
             (&mut self.self_device_time_total_ns, events.self_device_time_total_ns(event)),
             (&mut self.cpu_memory_usage, all.cpu),
-            (&mut self.self_cpu_memory_usage, own.cpu),
+            (&mut self.self_cpu_memory_usage, self_memory.cpu),
             (&mut self.device_memory_usage, all.device),
-            (&mut self.self_device_memory_usage, own.device),
+            (&mut self.self_device_memory_usage, self_memory.device),
             (&mut self.flops, events.flops(event)),
         ] {
             *sum = sum.saturating_add(term);
@@ -291,10 +291,10 @@ fn add_device_totals(events: &FunctionEvents, _: &Table, group_of: &[u32], group
 /// Does the same without the work that PyTorch counts again: that of an operator for the profiler's overhead inside of it, and for each
 /// further operator with the same name around it.
 fn add_device_work(events: &FunctionEvents, table: &Table, group_of: &[u32], groups: &mut [Average]) {
-    let own = |event| {
+    let self_ns = |event| {
         if events.is_overhead(table, event) { 0 } else { events.self_device_time_total_ns(event) }
     };
-    let totals = events.device_times_with(own);
+    let totals = events.device_times_with(self_ns);
     if totals.iter().all(|total| *total == 0) {
         return;
     }

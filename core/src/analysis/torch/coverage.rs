@@ -157,10 +157,10 @@ pub(crate) fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
             && start >= thread.last_end
         {
             thread.last_end = end;
-            let one = ProfileMetrics { operators: 1, fusions: 1, ..ProfileMetrics::default() };
+            let operator = ProfileMetrics { operators: 1, fusions: 1, ..ProfileMetrics::default() };
             if let Some((region, _)) = inside {
                 // Its time is part of the region's.
-                *out.graphs.entry(region) += one;
+                *out.graphs.entry(region) += operator;
             } else {
                 let missed = out.missed.entry(name);
                 missed.first.get_or_insert(event);
@@ -209,9 +209,9 @@ pub(crate) fn coverage_rows(trace: &Trace) -> (Rows, Option<ProfileResult>) {
     }
     let mut missed = coverage.missed.entries().to_vec();
     sort_by_key(&mut missed, |(_, m)| (descending(m.metrics.device_time_ns), descending(m.metrics.time_ns)));
-    for (name, one) in missed {
-        let stack = one.first.map_or(&[][..], |first| events.stacks.get(events.stack(first)));
-        push(CoverageKind::Missed, table.names.get(name), one.metrics, stack);
+    for (name, sum) in missed {
+        let stack = sum.first.map_or(&[][..], |first| events.stacks.get(events.stack(first)));
+        push(CoverageKind::Missed, table.names.get(name), sum.metrics, stack);
     }
     (rows, dynamo)
 }

@@ -41,8 +41,8 @@ pub(super) const ANNOTATION: &str = "TORCHDYNAMO";
 
 /// Returns the innermost compiled region around an annotation.
 fn graph_around(table: &Table, events: &FunctionEvents, annotation: FunctionEvent) -> Option<NameId> {
-    let mut around = core::iter::successors(events.parent(annotation), |&event| events.parent(event));
-    let region = around.find(|&event| is_torch_region(table.name(events.row(event))))?;
+    let mut ancestors = core::iter::successors(events.parent(annotation), |&event| events.parent(event));
+    let region = ancestors.find(|&event| is_torch_region(table.name(events.row(event))))?;
     Some(table.name_id(events.row(region)))
 }
 
@@ -81,14 +81,14 @@ impl ProfileResult {
                 }
             } else if start >= last_end {
                 last_end = end;
-                let one = ProfileMetrics {
+                let metrics = ProfileMetrics {
                     operators: 1,
                     time_ns: events.cpu_time_total_ns(table, event),
                     ..ProfileMetrics::default()
                 };
-                out.total += one;
+                out.total += metrics;
                 if end <= region_end {
-                    out.captured += one;
+                    out.captured += metrics;
                 } else {
                     out.miss(events.stacks.get(events.stack(event)));
                 }
@@ -108,9 +108,9 @@ impl ProfileResult {
         }
         let is_own =
             |frame: &&String| !frame.contains("<built-in") && !frame.contains("site-packages/torch/");
-        let own: Vec<&str> = stack.iter().filter(is_own).map(String::as_str).collect();
-        let line = format!("MISSING {}", own[own.len().saturating_sub(SHOWN_FRAMES)..].join(" >> "));
-        if !own.is_empty() && !self.missing.contains(&line) {
+        let frames: Vec<&str> = stack.iter().filter(is_own).map(String::as_str).collect();
+        let line = format!("MISSING {}", frames[frames.len().saturating_sub(SHOWN_FRAMES)..].join(" >> "));
+        if !frames.is_empty() && !self.missing.contains(&line) {
             self.missing.push(line);
         }
     }

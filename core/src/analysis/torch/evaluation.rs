@@ -48,13 +48,13 @@ pub fn evaluate(calls: &[Call], mut launches: Vec<Queued>, mut kernels: Vec<Queu
 
 fn self_times(calls: &[Call]) -> Vec<Metrics> {
     let duration = |call: &Call| call.time.1.saturating_sub(call.time.0);
-    let whole =
+    let initial =
         |call: &Call| Metrics { duration_ns: duration(call), self_ns: duration(call), ..Metrics::default() };
-    let mut metrics: Vec<Metrics> = calls.iter().map(whole).collect();
+    let mut metrics: Vec<Metrics> = calls.iter().map(initial).collect();
     for call in calls {
         if let Some(parent) = call.parent {
-            let own = &mut metrics[parent.index()].self_ns;
-            *own = own.saturating_sub(duration(call));
+            let self_ns = &mut metrics[parent.index()].self_ns;
+            *self_ns = self_ns.saturating_sub(duration(call));
         }
     }
     metrics

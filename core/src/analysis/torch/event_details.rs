@@ -137,8 +137,8 @@ impl<'a> Details<'a> {
         let owner =
             if self.is_trace() { Some(i64::from(row)) } else { self.trace.rules.launcher_id(table, row) };
         let first = owner.map_or(self.work.len(), |owner| self.work.partition_point(|work| work.0 < owner));
-        let own = self.work[first..].iter().take_while(|work| Some(work.0) == owner);
-        let linked = own.map(|&(_, work)| {
+        let owner_work = self.work[first..].iter().take_while(|work| Some(work.0) == owner);
+        let linked = owner_work.map(|&(_, work)| {
             let device = device(table, events, work).0;
             kernel(events.name(work), device, events.duration_ns(table, work))
         });

@@ -35,7 +35,7 @@ columns! {
         let is_memory = events.kind(event) == EventKind::Memory;
         let is_plain_memory = is_memory && table.metadata.source == Source::LegacyRecords;
         let thread = tracks::plain(&table.names, table.track(events.row(event)).tid);
-        let (all, own) = (events.memory(event), events.self_memory(event));
+        let (all, self_memory) = (events.memory(event), events.self_memory(event));
         let start = events.start_ns(table, event);
     } [
         Column::int("idx", "#", "The position of the event.") => event.index(),
@@ -54,11 +54,11 @@ columns! {
         Column::bytes("cpu_memory_usage_bytes", "CPU mem", "CPU memory allocated minus released, including callees.") =>
             all.cpu,
         Column::bytes("self_cpu_memory_usage_bytes", "", "CPU memory allocated minus released, excluding callees.") =>
-            own.cpu,
+            self_memory.cpu,
         Column::bytes("device_memory_usage_bytes", "Device mem", "Device memory allocated minus released, including callees.") =>
             all.device,
         Column::bytes("self_device_memory_usage_bytes", "", "Device memory allocated minus released, excluding callees.") =>
-            own.device,
+            self_memory.device,
         Column::int("id", "", "The external or correlation id; 0 for none.") => ids.id,
         Column::text("trace_name", "", "The name in the trace, without the overload name.").nullable() =>
             (!is_memory).then(|| demangled(events.trace_name(table, event))),

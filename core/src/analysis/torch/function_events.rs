@@ -255,8 +255,8 @@ impl FunctionEvents {
     }
 
     /// Returns a device time of each event and everything inside of it, in ns.
-    pub(super) fn device_times_with(&self, own: impl Fn(FunctionEvent) -> i64) -> Vec<i64> {
-        let mut totals: Vec<i64> = collect(self.len(), own);
+    pub(super) fn device_times_with(&self, self_ns: impl Fn(FunctionEvent) -> i64) -> Vec<i64> {
+        let mut totals: Vec<i64> = collect(self.len(), self_ns);
         // Children come after their parents, so in reverse order each sum is complete before it is added to the
         // parent's.
         for event in self.events().rev() {
@@ -288,11 +288,11 @@ impl FunctionEvents {
         // Children come after their parents, so in reverse order each total is complete before its parent uses it.
         for event in self.events().rev().filter(|&event| self.uses_device(event)) {
             let below: f64 = children.get(event).iter().fold(0.0, |sum, child| sum + times[child.index()].0);
-            let own = self.kernel_us[event.index()];
+            let self_us = self.kernel_us[event.index()];
             let total = match self.kind(event) {
                 EventKind::Device => self.torch_duration_us(table, event),
-                _ if self.is_legacy(event) => own,
-                _ => own + below,
+                _ if self.is_legacy(event) => self_us,
+                _ => self_us + below,
             };
             let without = if self.kind(event) == EventKind::Device { total } else { total - below };
             times[event.index()] = (total, without);

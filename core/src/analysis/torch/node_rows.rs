@@ -69,12 +69,12 @@ pub(crate) fn node_rows(trace: &Trace) -> Rows {
 pub(crate) fn arguments(node: &ExecutionNode<'_>, side: Side) -> Json {
     let [values, shapes, types, strides] = node.lists(side);
     let count = values.len().max(types.len());
-    let one = |at: usize| {
+    let argument_at = |at: usize| {
         let kind = types.get(at).and_then(Json::as_str).unwrap_or("");
         let json = |list: &[Json]| list.get(at).cloned().unwrap_or(Json::Null);
         // A damaged file can have anything for a shape.
         let shape = shapes.get(at).filter(|shape| shape.is_array()).cloned().unwrap_or(Json::Null);
         argument(kind, shape, json(&strides), json(&values))
     };
-    (0..count).map(one).collect()
+    (0..count).map(argument_at).collect()
 }

@@ -120,21 +120,21 @@ impl TypedOptions for OpsOptions {
         HEADER,
     ];
 
-    fn from_options(given: &Options, for_reading: bool) -> Self {
+    fn from_options(options: &Options, for_reading: bool) -> Self {
         let default = if for_reading { TableOptions::default() } else { OpsOptions::default().table };
         let table = TableOptions {
-            sort_by: given.word(&SORT_BY),
-            row_limit: given.limit(&OPS_ROW_LIMIT, default.row_limit),
-            top_level_events_only: given.flag(&TOP_LEVEL_ONLY),
-            time_unit: given.word(&TIME_UNIT),
-            max_name_column_width: given.width(&NAME_WIDTH, default.max_name_column_width),
-            max_shapes_column_width: given.width(&SHAPES_WIDTH, default.max_shapes_column_width),
-            max_src_column_width: given.width(&SRC_WIDTH, default.max_src_column_width),
-            header: given.text(&HEADER),
+            sort_by: options.word(&SORT_BY),
+            row_limit: options.limit(&OPS_ROW_LIMIT, default.row_limit),
+            top_level_events_only: options.flag(&TOP_LEVEL_ONLY),
+            time_unit: options.word(&TIME_UNIT),
+            max_name_column_width: options.width(&NAME_WIDTH, default.max_name_column_width),
+            max_shapes_column_width: options.width(&SHAPES_WIDTH, default.max_shapes_column_width),
+            max_src_column_width: options.width(&SRC_WIDTH, default.max_src_column_width),
+            header: options.text(&HEADER),
         };
-        let python_functions = given.flag(&PYTHON_FUNCTIONS);
-        let rows = given.word(&ROWS).unwrap_or_default();
-        OpsOptions { rows, group_by: GroupBy { python_functions, ..given.groups(&GROUP_BY) }, table }
+        let python_functions = options.flag(&PYTHON_FUNCTIONS);
+        let rows = options.word(&ROWS).unwrap_or_default();
+        OpsOptions { rows, group_by: GroupBy { python_functions, ..options.groups(&GROUP_BY) }, table }
     }
 }
 

@@ -81,10 +81,10 @@ pub fn report(trace: &Trace, patterns: &[&dyn Pattern]) -> Page {
     page.line(&title);
     page.line("Matched Events:");
     let mut printed: Vec<[Option<String>; 2]> = Vec::new();
-    for one in &found {
-        let pattern = patterns[one.pattern];
+    for matched in &found {
+        let pattern = patterns[matched.pattern];
         let place = pattern.reports_place().then(|| {
-            let place = scene.place(one.node).unwrap_or("No source code location found");
+            let place = scene.place(matched.node).unwrap_or("No source code location found");
             format!("[Source Code Location] {place}")
         });
         let message = [Some(pattern.description().to_owned()), place];
@@ -218,16 +218,16 @@ columns! {
 pub(crate) fn pattern_rows(trace: &Trace, patterns: &[&dyn Pattern]) -> Rows {
     let scene = Scene::new(trace);
     let mut groups: Vec<(Option<&str>, usize, Match)> = Vec::new();
-    for one in find(&scene, patterns) {
-        let place = scene.place(one.node);
-        match groups.iter_mut().find(|g| g.0 == place && g.2.pattern == one.pattern) {
+    for matched in find(&scene, patterns) {
+        let place = scene.place(matched.node);
+        match groups.iter_mut().find(|g| g.0 == place && g.2.pattern == matched.pattern) {
             Some((_, count, sum)) => {
                 *count += 1;
-                sum.cpu_ns = sum.cpu_ns.saturating_add(one.cpu_ns);
-                sum.device_ns = sum.device_ns.saturating_add(one.device_ns);
-                sum.saving_ns = sum.saving_ns.zip(one.saving_ns).map(|(a, b)| a.saturating_add(b));
+                sum.cpu_ns = sum.cpu_ns.saturating_add(matched.cpu_ns);
+                sum.device_ns = sum.device_ns.saturating_add(matched.device_ns);
+                sum.saving_ns = sum.saving_ns.zip(matched.saving_ns).map(|(a, b)| a.saturating_add(b));
             }
-            None => groups.push((place, 1, one)),
+            None => groups.push((place, 1, matched)),
         }
     }
     sort_by_key(&mut groups, |(_, _, sum)| {

@@ -68,13 +68,13 @@ pub struct Percent {
 }
 
 impl ProfileMetrics {
-    /// Returns the fractions of `whole` that these metrics are.
-    pub fn percent_of(self, whole: ProfileMetrics) -> Percent {
+    /// Returns the fractions of `total` that these metrics are.
+    pub fn percent_of(self, total: ProfileMetrics) -> Percent {
         let part = |a: i64, b: i64| (b > 0).then(|| a as f64 / b as f64);
         Percent {
-            operators: part(self.operators, whole.operators),
-            time: part(self.time_ns, whole.time_ns),
-            device_time: part(self.device_time_ns, whole.device_time_ns),
+            operators: part(self.operators, total.operators),
+            time: part(self.time_ns, total.time_ns),
+            device_time: part(self.device_time_ns, total.device_time_ns),
         }
     }
 }

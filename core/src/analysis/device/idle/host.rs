@@ -65,10 +65,10 @@ impl<'a> Host<'a> {
                 }
                 has_overhead |= category == Category::Overhead;
                 spans += usize::from(matches!(category, Category::CpuOp | Category::UserAnnotation));
-                let around = tree.parent(at).and_then(|around| doing[around.index()]);
+                let enclosing = tree.parent(at).and_then(|parent| doing[parent.index()]);
                 let copy = if category.is_launch_call() { copy_of(&copies, row) } else { None };
                 let sign = copy.map_or_else(|| signs.sign(table, row), Sign::Call);
-                doing[at.index()] = Some(inside(around, row, sign));
+                doing[at.index()] = Some(inside(enclosing, row, sign));
             }
             // The lanes of a track follow each other.
             if has_overhead && overhead.last() != Some(&lane.track) {
@@ -223,34 +223,34 @@ fn copy_of(copies: &Index, call: Row) -> Option<Cause> {
 }
 
 /// What the host does in a span, from what it does around it.
-fn inside(around: Option<Doing>, row: Row, sign: Sign) -> Doing {
-    let operator = around.and_then(|around| around.operator);
-    let is = |cause: Cause| around.is_some_and(|around| around.cause == cause);
-    if let Some(around) = around.filter(|around| around.is_whole) {
-        return around;
+fn inside(enclosing: Option<Doing>, row: Row, sign: Sign) -> Doing {
+    let operator = enclosing.and_then(|enclosing| enclosing.operator);
+    let is = |cause: Cause| enclosing.is_some_and(|enclosing| enclosing.cause == cause);
+    if let Some(enclosing) = enclosing.filter(|enclosing| enclosing.is_whole) {
+        return enclosing;
     }
     match sign {
         Sign::Whole(cause) => Doing { cause, behind: row, is_whole: true, operator },
         Sign::Call(cause) => Doing { cause, behind: operator.unwrap_or(row), is_whole: true, operator },
         Sign::Code(Cause::Operator) if is(Cause::Optimizer) || is(Cause::Operator) => Doing {
             operator: operator.or(Some(row)),
-            ..around.unwrap_or(Doing { cause: Cause::Operator, behind: row, is_whole: false, operator })
+            ..enclosing.unwrap_or(Doing { cause: Cause::Operator, behind: row, is_whole: false, operator })
         },
         Sign::Code(Cause::Operator) => {
             Doing { cause: Cause::Operator, behind: row, is_whole: false, operator: Some(row) }
         }
-        Sign::Code(Cause::UserCode) if around.is_some() && !is(Cause::UserCode) => {
-            around.unwrap_or(Doing { cause: Cause::UserCode, behind: row, is_whole: false, operator })
+        Sign::Code(Cause::UserCode) if enclosing.is_some() && !is(Cause::UserCode) => {
+            enclosing.unwrap_or(Doing { cause: Cause::UserCode, behind: row, is_whole: false, operator })
         }
         Sign::Code(cause) => Doing { cause, behind: row, is_whole: false, operator },
     }
 }
 
 /// What the host does in a span of one lane, while a span of another lane is open around it.
-fn both(around: Doing, inside: Doing) -> Doing {
-    let is_code = inside.cause == Cause::UserCode && around.cause != Cause::UserCode;
-    let is_part = inside.cause == Cause::Operator && around.cause == Cause::Optimizer;
-    if around.is_whole || is_code || is_part { around } else { inside }
+fn both(enclosing: Doing, inside: Doing) -> Doing {
+    let is_code = inside.cause == Cause::UserCode && enclosing.cause != Cause::UserCode;
+    let is_part = inside.cause == Cause::Operator && enclosing.cause == Cause::Optimizer;
+    if enclosing.is_whole || is_code || is_part { enclosing } else { inside }
 }
 
 /// The signs of spans. The last one of each name is known, with its category: few names have several.
@@ -316,7 +316,7 @@ impl<'a> TrackCursor<'a> {
         // Of several lanes of a track, the span that began last is inside of the other ones.
         let doing = self.open.values().rev().take(MOST_LANES);
         let change = self.changes.peek().map_or(i64::MAX, |next| next.0.0);
-        (doing.copied().reduce(|inside, around| both(around, inside)), change)
+        (doing.copied().reduce(|inside, enclosing| both(enclosing, inside)), change)
     }
 }
 

@@ -15,9 +15,9 @@ pub(super) fn sequences(trace: &Trace, search: &Search, name: &str) -> Vec<Seque
     let (table, outermost) = (&trace.table, outermost(trace, name));
     let mut work: Vec<(Row, Row)> = Vec::new();
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
-        let around = |row: Row| outermost[row.index()];
-        let call = trace.links.launch(row).and_then(around);
-        let call = call.or_else(|| trace.links.op(row).and_then(around));
+        let call_of = |row: Row| outermost[row.index()];
+        let call = trace.links.launch(row).and_then(call_of);
+        let call = call.or_else(|| trace.links.op(row).and_then(call_of));
         work.extend(call.map(|call| (call, row)));
     }
     sort_by_key(&mut work, |&(call, row)| (i64::from(call), table.ts(row)));
@@ -42,8 +42,8 @@ fn outermost(trace: &Trace, name: &str) -> Vec<Option<Row>> {
             table.category(row),
             Category::CpuOp | Category::UserAnnotation | Category::PythonFunction
         );
-        let own = (is_call && has_name[table.name_id(row).0 as usize]).then_some(row);
-        outermost[row.index()] = above.or(own);
+        let call = (is_call && has_name[table.name_id(row).0 as usize]).then_some(row);
+        outermost[row.index()] = above.or(call);
     }
     outermost
 }

@@ -28,9 +28,9 @@ pub(crate) fn anti_patterns(trace: &Trace, has_device: bool, wall_ns: i64) -> Ve
     let scene = Scene::new(trace);
     let found = find(&scene, REPORTED);
     let of = |(at, &pattern): (usize, &&dyn Pattern)| {
-        let own: Vec<&Match> = found.iter().filter(|one| one.pattern == at).collect();
+        let matches: Vec<&Match> = found.iter().filter(|matched| matched.pattern == at).collect();
         let is_no_use = !has_device && ON_DEVICES.contains(&pattern.name());
-        (!own.is_empty() && !is_no_use).then(|| finding(&scene, pattern, own, wall_ns))
+        (!matches.is_empty() && !is_no_use).then(|| finding(&scene, pattern, matches, wall_ns))
     };
     REPORTED.iter().enumerate().filter_map(of).collect()
 }
@@ -46,12 +46,12 @@ pub(crate) fn with_patterns(mut findings: Vec<Finding>, patterns: Vec<Finding>) 
     findings
 }
 
-fn finding(scene: &Scene<'_>, pattern: &dyn Pattern, mut own: Vec<&Match>, wall_ns: i64) -> Finding {
-    let cost = |one: &Match| one.saving_ns.unwrap_or(one.cpu_ns);
-    sort_by_key(&mut own, |one| (descending(cost(one)), i64::from(scene.row(one.node))));
-    let sum = own.iter().fold(0i64, |sum, one| sum.saturating_add(cost(one)));
-    let longest: Vec<Row> = own.iter().take(3).map(|one| scene.row(one.node)).collect();
-    let message = format!("{} matches {}", pattern.name(), counted(own.len(), "event"));
+fn finding(scene: &Scene<'_>, pattern: &dyn Pattern, mut matches: Vec<&Match>, wall_ns: i64) -> Finding {
+    let cost = |matched: &Match| matched.saving_ns.unwrap_or(matched.cpu_ns);
+    sort_by_key(&mut matches, |matched| (descending(cost(matched)), i64::from(scene.row(matched.node))));
+    let sum = matches.iter().fold(0i64, |sum, matched| sum.saturating_add(cost(matched)));
+    let longest: Vec<Row> = matches.iter().take(3).map(|matched| scene.row(matched.node)).collect();
+    let message = format!("{} matches {}", pattern.name(), counted(matches.len(), "event"));
     let finding = Finding::new(FindingCode::AntiPattern, sum.min(wall_ns), message, pattern.description());
     finding.shown_by("patterns", longest)
 }

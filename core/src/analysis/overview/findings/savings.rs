@@ -18,13 +18,13 @@ pub(super) fn order(findings: &mut [Finding], replay: &Replay<'_>, join: Join) {
         let mut scratch = Scratch::default();
         for at in order {
             let finding = &mut findings[at];
-            let saves = |own: &&Changes| alone[at] > 0 && !changes.covers(own);
-            let Some(own) = finding.changes.as_ref().filter(saves) else {
+            let saves = |candidate: &&Changes| alone[at] > 0 && !changes.covers(candidate);
+            let Some(candidate) = finding.changes.as_ref().filter(saves) else {
                 finding.saving_ns = finding.changes.as_ref().map(|_| (0, replay.error_ns()));
                 continue;
             };
             let is_first = changes.is_empty();
-            changes.add(own);
+            changes.add(candidate);
             let next = if is_first { wall - alone[at] } else { replay.wall_in(&mut scratch, &changes) };
             // Together with others it can save more than alone.
             finding.saving_ns = Some((alone[at].min(wall - next), replay.error_ns()));
@@ -55,9 +55,9 @@ fn alone(findings: &[Finding], replay: &Replay<'_>, join: Join) -> Vec<i64> {
         seen += usize::from(finding.changes.is_some());
         seen * 2 > changing
     });
-    let (one, other) = findings.split_at(middle.unwrap_or(0));
+    let (left, right) = findings.split_at(middle.unwrap_or(0));
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    join.run(&mut [&mut || first = savings(one), &mut || second = savings(other)]);
+    join.run(&mut [&mut || first = savings(left), &mut || second = savings(right)]);
     first.append(&mut second);
     first
 }
@@ -89,7 +89,7 @@ mod tests {
         let mut findings = [finding(Cause::Operator), finding(Cause::DataLoading), finding(Cause::Queued)];
         findings[2].changes = None;
         order(&mut findings, &replay, Join::SEQUENTIAL);
-        let found = findings.map(|one| (one.cause, one.saving_ns.map(|saving| saving.0)));
+        let found = findings.map(|finding| (finding.cause, finding.saving_ns.map(|saving| saving.0)));
         // Each alone would save 15 us.
         let [first, second, third] = found;
         assert_eq!((first.1, second.1, third), (Some(15_000), Some(0), (Some(Cause::Queued), None)));

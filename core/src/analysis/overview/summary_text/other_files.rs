@@ -47,7 +47,7 @@ pub(super) fn facts(trace: &Trace, summary: &Summary) -> Option<Vec<String>> {
                 format!("history of {} in {time}", counted(n, "allocator event"))
             }
         };
-        let counts = [(sum(|one| one.segments), "segment"), (sum(|one| one.blocks), "block")];
+        let counts = [(sum(|device| device.segments), "segment"), (sum(|device| device.blocks), "block")];
         return Some(counts.map(|(n, what)| counted(n, what)).into_iter().chain([history]).collect());
     }
     let nodes: Vec<ExecutionNode<'_>> = nodes_of(&trace.table)?.collect();
@@ -81,14 +81,14 @@ pub(super) fn memory(out: &mut Page, trace: &Trace, summary: &Summary) {
     }
     let mut rows =
         Rows::page(&["Device", "Segments", "Reserved", "Allocated", "Share", "Largest free block"]);
-    for one in &summary.segments {
+    for device in &summary.segments {
         rows.push(vec![
-            one.device.as_str().into(),
-            one.segments.into(),
-            Cell::Bytes(one.reserved),
-            Cell::Bytes(one.allocated),
-            one.share().map_or(Cell::Null, Cell::Share),
-            Cell::Bytes(one.largest_free),
+            device.device.as_str().into(),
+            device.segments.into(),
+            Cell::Bytes(device.reserved),
+            Cell::Bytes(device.allocated),
+            device.share().map_or(Cell::Null, Cell::Share),
+            Cell::Bytes(device.largest_free),
         ]);
     }
     out.indented("Memory at the time of the snapshot", &rows);

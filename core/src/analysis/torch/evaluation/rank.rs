@@ -22,8 +22,9 @@ pub(super) fn rank(out: &Evaluation, calls: &[Call]) -> Vec<EventNode> {
         chosen.iter().map(|&call| value(&out.metrics[call.index()])).collect()
     };
     let idle = normalised(values(|m| m.fraction_idle() as f32));
-    let own = normalised(values(|m| m.self_ns as f32));
-    let scores: Vec<f32> = idle.iter().zip(&own).map(|(idle, own)| idle + SELF_WEIGHT * own).collect();
+    let self_times = normalised(values(|m| m.self_ns as f32));
+    let scores: Vec<f32> =
+        idle.iter().zip(&self_times).map(|(idle, self_time)| idle + SELF_WEIGHT * self_time).collect();
     let mut order: Vec<usize> = (0..chosen.len()).collect();
     sort_by_key(&mut order, |&at| (descending(float_key(f64::from(scores[at]))), 0));
     order.into_iter().map(|at| chosen[at]).collect()

@@ -242,8 +242,8 @@ impl<'a> Builder<'a> {
     pub(super) fn sum_up(&mut self) {
         let table = self.table;
         let out = &mut self.out;
-        let own = |event| if out.is_async(event) { 0 } else { out.cpu_time_total_ns(table, event) };
-        out.self_ns = collect(out.len(), own);
+        let duration = |event| if out.is_async(event) { 0 } else { out.cpu_time_total_ns(table, event) };
+        out.self_ns = collect(out.len(), duration);
         // Children come after their parents, so in reverse order each event is complete before it is subtracted.
         for event in out.events().rev() {
             if out.is_async(event) && !out.memory.is_empty() {
@@ -253,9 +253,9 @@ impl<'a> Builder<'a> {
             out.self_ns[parent.index()] -= out.cpu_time_total_ns(table, event);
             if !out.memory.is_empty() {
                 let below = out.memory[event.index()].1;
-                let own = &mut out.memory[parent.index()].0;
-                own.cpu = own.cpu.saturating_sub(below.cpu);
-                own.device = own.device.saturating_sub(below.device);
+                let self_memory = &mut out.memory[parent.index()].0;
+                self_memory.cpu = self_memory.cpu.saturating_sub(below.cpu);
+                self_memory.device = self_memory.device.saturating_sub(below.device);
             }
         }
         self.subtract_from_legacy();
@@ -287,9 +287,9 @@ impl<'a> Builder<'a> {
         }
         out.legacy_totals = totals;
         // Times between device events have fractions of a ns, so that sums are rounded once.
-        for (at, (total, own)) in out.device_times_us(self.table).into_iter().enumerate() {
+        for (at, (total, self_us)) in out.device_times_us(self.table).into_iter().enumerate() {
             out.legacy_totals[at] = rounded_ns(total);
-            out.device[at] = rounded_ns(own);
+            out.device[at] = rounded_ns(self_us);
         }
     }
 }

@@ -54,14 +54,14 @@ impl<'a> Stacks<'a> {
         let lists = self.listed_stacks();
         let mut known = Index::default();
         let mut distinct = Names::default();
-        let mut own = vec![StackId::EMPTY; self.events.len()];
+        let mut stack_of = vec![StackId::EMPTY; self.events.len()];
         for event in self.events.events() {
             let row = self.events.row(event);
             if self.events.kind(event) == EventKind::Memory {
                 continue;
             }
             if self.is_call(row) {
-                own[event.index()] = self.call_stack(event, &own, &mut stacks, &mut distinct);
+                stack_of[event.index()] = self.call_stack(event, &stack_of, &mut stacks, &mut distinct);
                 continue;
             }
             let text = match self.table.field(row, Key::CallStack) {
@@ -85,19 +85,19 @@ impl<'a> Stacks<'a> {
                 known.set(key, id);
                 id
             });
-            own[event.index()] = StackId::new(id as usize);
+            stack_of[event.index()] = StackId::new(id as usize);
         }
-        let devices = self.device_stacks(&own);
-        self.copy_to_backward(&mut own);
+        let devices = self.device_stacks(&stack_of);
+        self.copy_to_backward(&mut stack_of);
         for (event, stack) in devices {
-            own[event.index()] = stack;
+            stack_of[event.index()] = stack;
         }
-        (stacks, own)
+        (stacks, stack_of)
     }
 
     /// Returns the stacks of device work of a trace: those of the launches, before a backward function takes the stack of
     /// its forward function. The annotation of a stream has the stack of the first work in it.
-    fn device_stacks(&self, own: &[StackId]) -> Vec<(FunctionEvent, StackId)> {
+    fn device_stacks(&self, stack_of: &[StackId]) -> Vec<(FunctionEvent, StackId)> {
         if self.events.source != Source::Chrome {
             return Vec::new();
         }
@@ -118,7 +118,7 @@ impl<'a> Stacks<'a> {
             }
             let caller = links.launch(row).or_else(|| links.op(row));
             let caller = caller.and_then(|row| calls.get((i64::from(row), 0)));
-            let stack = caller.map_or(StackId::EMPTY, |caller| own[caller as usize]);
+            let stack = caller.map_or(StackId::EMPTY, |caller| stack_of[caller as usize]);
             next.set(track, stack.index() as u32);
             stacks.push((event, stack));
         }
@@ -136,20 +136,20 @@ impl<'a> Stacks<'a> {
     fn call_stack(
         &self,
         event: FunctionEvent,
-        own: &[StackId],
+        stack_of: &[StackId],
         stacks: &mut StackTable,
         distinct: &mut Names,
     ) -> StackId {
         let is_annotation = |event| self.events.is_user_annotation(self.table, event);
         // The stack of an annotation is that of the call that begins it.
         if let Some(parent) = self.events.parent(event).filter(|&parent| !is_annotation(parent)) {
-            return own[parent.index()];
+            return stack_of[parent.index()];
         }
         let (table, tree) = (self.table, &self.trace.tree);
         let track = self.events.track(table, event);
         let innermost = tree.open_at(table, track, table.ts(self.events.row(event)));
-        let around = innermost.into_iter().flat_map(|at| core::iter::once(at).chain(tree.ancestors(at)));
-        let functions = around.map(|at| tree.row(at)).filter(|&row| is_python_call(table, row));
+        let enclosing = innermost.into_iter().flat_map(|at| core::iter::once(at).chain(tree.ancestors(at)));
+        let functions = enclosing.map(|at| tree.row(at)).filter(|&row| is_python_call(table, row));
         let names = functions.map(|row| table.name(row).to_owned());
         intern(names.filter(|frame| is_shown(frame)).collect(), stacks, distinct)
     }
@@ -172,7 +172,7 @@ impl<'a> Stacks<'a> {
         serde_json::from_str(text).unwrap_or_default()
     }
 
-    fn copy_to_backward(&self, own: &mut [StackId]) {
+    fn copy_to_backward(&self, stack_of: &mut [StackId]) {
         let backward = self.backward_functions();
         let is_trace = self.events.source == Source::Chrome;
         let threads = if is_trace { forward_threads(self.trace) } else { Index::default() };
@@ -181,7 +181,7 @@ impl<'a> Stacks<'a> {
             |event: FunctionEvent| self.table.int(self.events.row(event), Key::SequenceNumber).unwrap_or(-1);
         let mut forward = Index::default();
         for event in self.events.events().filter(|event| backward[event.index()].is_none()) {
-            let stack = own[event.index()].index() as u32;
+            let stack = stack_of[event.index()].index() as u32;
             forward.get_or_insert((sequence(event), self.thread(event)), stack);
         }
         for event in self.events.events() {
@@ -193,7 +193,7 @@ impl<'a> Stacks<'a> {
                 Some(number)
             };
             let found = thread.and_then(|thread| forward.get((sequence(function), thread)));
-            own[event.index()] = found.map_or(StackId::EMPTY, |stack| StackId::new(stack as usize));
+            stack_of[event.index()] = found.map_or(StackId::EMPTY, |stack| StackId::new(stack as usize));
         }
     }
 
@@ -202,8 +202,8 @@ impl<'a> Stacks<'a> {
         let mut backward: Vec<Option<FunctionEvent>> = Vec::with_capacity(self.events.len());
         for event in self.events.events() {
             let is_one = self.events.scope(self.table, event) == scope::BACKWARD_FUNCTION;
-            let around = || backward[self.events.parent(event)?.index()];
-            let innermost = if is_one { Some(event) } else { around() };
+            let inherited = || backward[self.events.parent(event)?.index()];
+            let innermost = if is_one { Some(event) } else { inherited() };
             backward.push(innermost);
         }
         backward

@@ -36,7 +36,7 @@ pub struct Scene<'a> {
     /// The device time of each node and its descendants, in ns; empty without device work.
     device: Vec<i64>,
     /// What is around each node, if a place was requested.
-    around: OnceCell<Vec<Around>>,
+    surroundings: OnceCell<Vec<Around>>,
 }
 
 impl<'a> Scene<'a> {
@@ -50,7 +50,7 @@ impl<'a> Scene<'a> {
         let device = device_times(trace, &tree);
         let order = tree.children.depth_first().into_iter();
         let order = order.map(|node| (node, trace.table.name_id(tree.row(node)))).collect();
-        Scene { trace, tree, order, roots, device, around: OnceCell::new() }
+        Scene { trace, tree, order, roots, device, surroundings: OnceCell::new() }
     }
 
     /// Returns whether the trace was recorded with all needed settings.
@@ -73,7 +73,7 @@ impl<'a> Scene<'a> {
     /// Returns the nodes whose name fits, in depth-first order.
     pub fn named(&self, fits: impl Fn(&str) -> bool) -> Vec<EventNode> {
         let names = self.tree.names_that(&self.trace.table, &fits);
-        let named = self.order.iter().filter(|(_, name)| names.has(*name)).map(|one| one.0);
+        let named = self.order.iter().filter(|(_, name)| names.has(*name)).map(|(node, _)| *node);
         named.filter(|&node| fits(self.name(node))).collect()
     }
 
@@ -128,9 +128,9 @@ impl<'a> Scene<'a> {
     /// `path:line`. Traces of PyTorch before 2.14 do not have the lines of calls. For them it is the innermost Python
     /// function that is not PyTorch's own, else the innermost one, as `path(line of its def): name`.
     pub fn place(&self, node: EventNode) -> Option<&str> {
-        let around = self.around.get_or_init(|| self.around())[node.index()];
-        let caller = around.caller.and_then(|node| self.caller(node));
-        caller.or_else(|| around.own_frame.or(around.frame).map(|node| self.name(node)))
+        let surroundings = self.surroundings.get_or_init(|| self.surroundings())[node.index()];
+        let caller = surroundings.caller.and_then(|node| self.caller(node));
+        caller.or_else(|| surroundings.own_frame.or(surroundings.frame).map(|node| self.name(node)))
     }
 
     fn caller(&self, node: EventNode) -> Option<&str> {
@@ -138,22 +138,23 @@ impl<'a> Scene<'a> {
     }
 
     /// Finds what is around each node. Children come after their parents.
-    fn around(&self) -> Vec<Around> {
+    fn surroundings(&self) -> Vec<Around> {
         let table = &self.trace.table;
         let [frames, torch] =
             [|name: &str| name.contains(".py("), is_torch_frame].map(|fits| table.names.that(fits));
         let mut all: Vec<Around> = Vec::with_capacity(self.tree.len());
         for node in self.tree.nodes() {
-            let mut around = self.tree.parent(node).map_or_else(Around::default, |above| all[above.index()]);
+            let mut surroundings =
+                self.tree.parent(node).map_or_else(Around::default, |above| all[above.index()]);
             if self.caller(node).is_some_and(|caller| !is_torch_frame(caller)) {
-                around.caller = Some(node);
+                surroundings.caller = Some(node);
             }
             let name = table.name_id(self.row(node));
             if frames.has(name) {
-                around.frame = Some(node);
-                around.own_frame = if torch.has(name) { around.own_frame } else { Some(node) };
+                surroundings.frame = Some(node);
+                surroundings.own_frame = if torch.has(name) { surroundings.own_frame } else { Some(node) };
             }
-            all.push(around);
+            all.push(surroundings);
         }
         all
     }
