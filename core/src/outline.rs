@@ -72,10 +72,10 @@ impl Times {
 }
 
 /// The range of two ranges.
-fn joined(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i64)> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
-        (one, other) => one.or(other),
+fn joined(a: Option<(i64, i64)>, b: Option<(i64, i64)>) -> Option<(i64, i64)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (a, b) => a.or(b),
     }
 }
 
@@ -90,7 +90,7 @@ pub struct Outline {
     tracks: Tracks,
     by_track: Vec<OfTrack>,
     /// The names that metadata events give: by process, and by thread, `PROCESS` or `LABEL` of `lane_names`.
-    given: Keyed<NameId>,
+    metadata_names: Keyed<NameId>,
     /// The start that the profiler marks, in ns after the base.
     marked: Option<i64>,
     /// The earliest time of samples: in the member `samples`, and at which a V8 profile began.
@@ -164,19 +164,19 @@ impl Outline {
             self.groups.add((category, names[name.0 as usize]), total);
         }
         self.groups.merged += later.groups.merged;
-        for (&track, own) in later.tracks.all().iter().zip(&later.by_track) {
+        for (&track, of_track) in later.tracks.all().iter().zip(&later.by_track) {
             let [pid, tid] = [track.pid, track.tid].map(|id| self.names.intern(later.names.get(id)));
             let at = self.track(Track { pid, tid, ..track });
             let known = &mut self.by_track[at];
-            known.total.add(&own.total);
-            known.begun = known.begun.saturating_add(own.begun);
-            known.density.append(&own.density);
+            known.total.add(&of_track.total);
+            known.begun = known.begun.saturating_add(of_track.begun);
+            known.density.append(&of_track.density);
         }
-        for &((process, thread), name) in later.given.entries() {
+        for &((process, thread), name) in later.metadata_names.entries() {
             let mut id = |id: NameId| self.names.intern(later.names.get(id));
             let thread = if thread < 0 { thread } else { i64::from(id(NameId(thread as u32)).0) };
             let (process, name) = (id(NameId(process as u32)), id(name));
-            *self.given.entry((i64::from(process.0), thread)) = name;
+            *self.metadata_names.entry((i64::from(process.0), thread)) = name;
         }
         self.marked = self.marked.or(later.marked);
         self.add_samples(later.samples);

@@ -149,8 +149,8 @@ mod tests {
         for for_reading in [false, true] {
             let defaults = O::from_options(&Options::default(), for_reading);
             let with = |option: &Opt, text| {
-                let given = Options::from_texts(O::DECLARED, &[(option.name, text)]);
-                O::from_options(&given.expect(option.name), for_reading)
+                let options = Options::from_texts(O::DECLARED, &[(option.name, text)]);
+                O::from_options(&options.expect(option.name), for_reading)
             };
             for option in O::DECLARED {
                 assert_ne!(with(option, sample(option)), defaults, "{} is not read", option.name);

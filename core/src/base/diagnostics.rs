@@ -245,9 +245,9 @@ impl Diagnostics {
         }
     }
 
-    /// Adds what `whole` counts beyond `self`. They are the diagnostics of the complete text, and `self` those of reading a part of it.
-    pub fn complete(&mut self, whole: &Diagnostics) {
-        for finding in &whole.findings {
+    /// Adds what `document` counts beyond `self`. They are the diagnostics of the complete text, and `self` those of reading a part of it.
+    pub fn complete(&mut self, document: &Diagnostics) {
+        for finding in &document.findings {
             match self.findings.binary_search_by_key(&finding.code, |f| f.code) {
                 Ok(at) if finding.count < self.findings[at].count => {}
                 Ok(at) => self.findings[at] = finding.clone(),

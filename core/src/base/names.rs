@@ -58,15 +58,15 @@ fn find(names: &Names, hash: u64, text: &[u8]) -> Option<NameId> {
 
 /// Compares eight bytes at once. WebAssembly has no `memcmp`, and that of the standard library compares single bytes there.
 #[inline]
-fn is_equal(one: &[u8], other: &[u8]) -> bool {
+fn is_equal(a: &[u8], b: &[u8]) -> bool {
     if !cfg!(target_arch = "wasm32") {
-        return one == other;
+        return a == b;
     }
-    let ((words, rest), (other_words, other_rest)) = (one.as_chunks::<8>(), other.as_chunks::<8>());
+    let ((words, rest), (other_words, other_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-    one.len() == other.len()
-        && words.iter().zip(other_words).all(|(one, other)| word(one) == word(other))
-        && rest.iter().zip(other_rest).all(|(one, other)| one == other)
+    a.len() == b.len()
+        && words.iter().zip(other_words).all(|(a, b)| word(a) == word(b))
+        && rest.iter().zip(other_rest).all(|(a, b)| a == b)
 }
 
 impl Names {
@@ -207,10 +207,10 @@ mod tests {
     #[test]
     fn a_set_has_the_names_that_fit() {
         let mut names = Names::default();
-        let [one, other] = ["aten::mm", "aten::add"].map(|text| names.intern(text));
+        let [product, sum] = ["aten::mm", "aten::add"].map(|text| names.intern(text));
         let products = names.that(|text| text.ends_with("mm"));
         assert_eq!(
-            (products.has(one), products.has(other), products.has(NameId::EMPTY)),
+            (products.has(product), products.has(sum), products.has(NameId::EMPTY)),
             (true, false, false)
         );
         assert!(!products.is_empty() && names.that(|text| text == "absent").is_empty());

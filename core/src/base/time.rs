@@ -52,15 +52,15 @@ fn parse(text: &[u8], scale: i64) -> Option<Parsed> {
     let exponent = parse_exponent(digits.get(mantissa_end + 1..))?;
     let mantissa = &digits[..mantissa_end];
     let point = mantissa.iter().position(|&b| b == b'.').unwrap_or(mantissa.len());
-    let whole = &mantissa[..point];
+    let integer = &mantissa[..point];
     let fraction = mantissa.get(point + 1..).unwrap_or(&[]);
-    if whole.is_empty() && fraction.is_empty() {
+    if integer.is_empty() && fraction.is_empty() {
         return None;
     }
-    if !whole.iter().chain(fraction).all(u8::is_ascii_digit) {
+    if !integer.iter().chain(fraction).all(u8::is_ascii_digit) {
         return None;
     }
-    Some(shift(negative, whole, fraction, exponent + scale))
+    Some(shift(negative, integer, fraction, exponent + scale))
 }
 
 fn parse_exponent(text: Option<&[u8]>) -> Option<i64> {
@@ -77,12 +77,12 @@ fn parse_exponent(text: Option<&[u8]>) -> Option<i64> {
     Some(sign * value)
 }
 
-/// Computes `whole.fraction` times ten to the power of `shift` as an integer.
-fn shift(negative: bool, whole: &[u8], fraction: &[u8], shift: i64) -> Parsed {
+/// Computes `integer.fraction` times ten to the power of `shift` as an integer.
+fn shift(negative: bool, integer: &[u8], fraction: &[u8], shift: i64) -> Parsed {
     let digit =
-        |i: usize| whole.get(i).or_else(|| fraction.get(i - whole.len())).map(|b| u128::from(b - b'0'));
-    let written = whole.len() + fraction.len();
-    let kept = whole.len() as i64 + shift;
+        |i: usize| integer.get(i).or_else(|| fraction.get(i - integer.len())).map(|b| u128::from(b - b'0'));
+    let written = integer.len() + fraction.len();
+    let kept = integer.len() as i64 + shift;
     let mut magnitude: u128 = 0;
     let mut at = 0;
     while (at as i64) < kept && magnitude <= i64::MAX as u128 && !(magnitude == 0 && at >= written) {

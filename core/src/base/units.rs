@@ -55,7 +55,7 @@ pub(crate) const SIZES: [(&str, f64); 7] = [
 pub(crate) fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let at = text.find(|c: char| c.is_alphabetic())?;
     let (number, unit) = text.split_at(at);
-    let factor = units.iter().find(|one| one.0 == unit.trim())?.1;
+    let factor = units.iter().find(|(name, _)| *name == unit.trim())?.1;
     Some(number.trim().replace('_', "").parse::<f64>().ok()? * factor)
 }
 
@@ -80,9 +80,9 @@ pub fn bytes(count: i64) -> String {
     }
 }
 
-/// Formats `part / whole` in percent with two decimals; `NaN` if `whole` is 0.
-pub fn share(part: f64, whole: f64) -> String {
-    if whole == 0.0 { "NaN".into() } else { format!("{:.2}%", part * 100.0 / whole) }
+/// Formats `part / total` in percent with two decimals; `NaN` if `total` is 0.
+pub fn share(part: f64, total: f64) -> String {
+    if total == 0.0 { "NaN".into() } else { format!("{:.2}%", part * 100.0 / total) }
 }
 
 /// Formats a number with commas between the thousands.

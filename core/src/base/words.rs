@@ -59,7 +59,7 @@ impl Vocabulary {
 
     /// The position of the word that is the value of an option, in the spelling of options or of JSON.
     pub(crate) fn position_of_option(self, value: &str) -> Option<usize> {
-        let same = |(known, given)| known == given || (known == b'_' && given == b'-');
+        let same = |(known, byte)| known == byte || (known == b'_' && byte == b'-');
         let is_spelling = |word: &str| word.len() == value.len() && word.bytes().zip(value.bytes()).all(same);
         self.words.iter().position(|word| is_spelling(word))
     }

@@ -98,15 +98,15 @@ impl Density {
         let last = end.saturating_sub(1).max(start);
         self.cover((start, last));
         let (shift, first) = (self.shift, self.bin_of(self.time.0));
-        let own = self.bin_of(start)..=self.bin_of(last);
-        for at in own.clone() {
+        let indices = self.bin_of(start)..=self.bin_of(last);
+        for at in indices.clone() {
             let begin = at << (shift + BIN);
             let part_of = |time: i64| ((time >> shift) - (begin >> shift)).clamp(0, 63) as u32;
             let bin_end = begin.saturating_add(1 << (shift + BIN));
             self.bins[(at - first) as usize].add(Bin {
                 parts: (u64::MAX << part_of(start)) & (u64::MAX >> (63 - part_of(last))),
                 ns: end.min(bin_end).saturating_sub(start.max(begin)).max(0) as u64,
-                events: u64::from(at == *own.start()),
+                events: u64::from(at == *indices.start()),
             });
         }
     }

@@ -53,15 +53,15 @@ impl Outline {
             total.encode(out);
         });
         let tracks: Vec<_> = self.tracks.all().iter().zip(&self.by_track).collect();
-        out.list(&tracks, |out, (track, own)| {
+        out.list(&tracks, |out, (track, of_track)| {
             out.unsigned(u64::from(track.pid.0));
             out.unsigned(u64::from(track.tid.0));
             out.unsigned(u64::from(track.on_device));
-            own.total.encode(out);
-            out.unsigned(own.begun);
-            own.density.encode(out);
+            of_track.total.encode(out);
+            out.unsigned(of_track.begun);
+            of_track.density.encode(out);
         });
-        out.list(self.given.entries(), |out, ((process, thread), name)| {
+        out.list(self.metadata_names.entries(), |out, ((process, thread), name)| {
             out.signed(*process);
             out.signed(*thread);
             out.unsigned(u64::from(name.0));
@@ -98,7 +98,7 @@ impl Outline {
             if process < 0 || !is_known(process) || !is_known(thread) {
                 return None;
             }
-            *outline.given.entry((process, thread)) = name(reader, count)?;
+            *outline.metadata_names.entry((process, thread)) = name(reader, count)?;
         }
         outline.marked = reader.optional()?;
         outline.samples = reader.optional()?;

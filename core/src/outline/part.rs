@@ -64,9 +64,9 @@ impl Outline {
             );
             outline.groups.add(group, &total);
             let track = *tracks[table.track_id(row).0 as usize].get_or_insert_with(|| {
-                let own = table.track(row);
-                let [pid, tid] = [own.pid, own.tid].map(|id| ids.get_or_insert(&mut outline, id));
-                outline.track(Track { pid, tid, ..own })
+                let row_track = table.track(row);
+                let [pid, tid] = [row_track.pid, row_track.tid].map(|id| ids.get_or_insert(&mut outline, id));
+                outline.track(Track { pid, tid, ..row_track })
             });
             let of_track = &mut outline.by_track[track];
             of_track.total.add(&total);
@@ -106,7 +106,7 @@ impl Outline {
         let name = name.trim();
         if !name.is_empty() {
             let process = i64::from(ids.get_or_insert(self, track.pid).0);
-            *self.given.entry((process, thread)) = self.names.intern(name);
+            *self.metadata_names.entry((process, thread)) = self.names.intern(name);
         }
     }
 }

@@ -87,7 +87,7 @@ impl Outline {
     fn tracks(&self) -> Vec<(String, String, Total)> {
         let name = |track| format!("{} › {}", self.process(track), self.thread(track));
         let named = self.tracks.all().iter().zip(&self.by_track);
-        sorted(named.map(|(&track, own)| (name(track), String::new(), own.total)).collect())
+        sorted(named.map(|(&track, of_track)| (name(track), String::new(), of_track.total)).collect())
     }
 
     fn groups(&self) -> Vec<(String, String, Total)> {

@@ -10,7 +10,7 @@ use alloc::string::String;
 columns! {
     /// The columns of [`Outline::track_rows`].
     pub const TRACK_COLUMNS: fn row(outline: &Outline, at: usize, start: i64) {
-        let (track, own) = (outline.tracks.all()[at], &outline.by_track[at]);
+        let (track, of_track) = (outline.tracks.all()[at], &outline.by_track[at]);
         let kind = if track.on_device { TrackKind::Device } else { TrackKind::Host };
         let after = |ns: i64| ns.saturating_sub(start);
     } [
@@ -21,15 +21,15 @@ columns! {
         Column::text("thread", "Thread", "The name of the thread or stream.") => outline.thread(track),
         Column::text("pid", "", "The pid in the file.") => plain(&outline.names, track.pid),
         Column::text("tid", "", "The tid in the file.") => plain(&outline.names, track.tid),
-        Column::int("events", "Events", "The number of objects of traceEvents.") => own.total.events as i64,
+        Column::int("events", "Events", "The number of objects of traceEvents.") => of_track.total.events as i64,
         Column::int("spans", "Spans", "The number of complete events and of begin events (`ph` is `X` or `B`).") =>
-            own.total.spans.saturating_add(own.begun) as i64,
+            of_track.total.spans.saturating_add(of_track.begun) as i64,
         Column::ns("start_ns", "Start", "The earliest start, after the start of the recording.").nullable() =>
-            own.total.time.map(|time| after(time.0)),
+            of_track.total.time.map(|time| after(time.0)),
         Column::ns("end_ns", "End", "The latest end, after the start of the recording.").nullable() =>
-            own.total.time.map(|time| after(time.1)),
+            of_track.total.time.map(|time| after(time.1)),
         Column::float("most_open", "Most open", "The largest mean number of events that last at the same time.") =>
-            own.density.most(),
+            of_track.density.most(),
     ]
 }
 
@@ -42,17 +42,17 @@ impl Outline {
 
     /// The name of the process or device of a track.
     pub(super) fn process(&self, track: Track) -> String {
-        let given = self.given_name(track, if track.on_device { LABEL } else { PROCESS });
-        process_name(track.on_device, plain(&self.names, track.pid), given)
+        let name = self.given_name(track, if track.on_device { LABEL } else { PROCESS });
+        process_name(track.on_device, plain(&self.names, track.pid), name)
     }
 
     /// The name of the thread or stream of a track.
     pub(super) fn thread(&self, track: Track) -> String {
-        let given = self.given_name(track, i64::from(track.tid.0));
-        thread_name(track.on_device, plain(&self.names, track.tid), given)
+        let name = self.given_name(track, i64::from(track.tid.0));
+        thread_name(track.on_device, plain(&self.names, track.tid), name)
     }
 
     fn given_name(&self, track: Track, thread: i64) -> Option<&str> {
-        self.given.get((i64::from(track.pid.0), thread)).map(|&name| self.names.get(name))
+        self.metadata_names.get((i64::from(track.pid.0), thread)).map(|&name| self.names.get(name))
     }
 }

@@ -110,7 +110,7 @@ pub fn comparison(query: &str, comparison: &Comparison, rows: &Rows) -> String {
 /// Returns the document of budgets that were checked. `trace` has an object for each trace.
 pub fn budgets(checked: &[Checked]) -> String {
     let traces: Vec<String> =
-        checked.iter().map(|one| format!("{{\"name\":{}}}", quote(one.source()))).collect();
+        checked.iter().map(|result| format!("{{\"name\":{}}}", quote(result.source()))).collect();
     document("budgets", &traces, &budget::rows(checked))
 }
 

@@ -49,7 +49,7 @@ pub(super) const EXPORTS: &[Export] = &[
         inputs: &[],
         extension: None,
         media_type: "application/json",
-        start: |trace, given, _| chrome_with(trace, &ChromeOptions::from_options(given, false)),
+        start: |trace, options, _| chrome_with(trace, &ChromeOptions::from_options(options, false)),
     },
     Export {
         name: "pftrace",
@@ -71,7 +71,7 @@ pub(super) const EXPORTS: &[Export] = &[
         inputs: &[TorchRules],
         extension: Some("folded"),
         media_type: "text/plain",
-        start: |trace, given, _| folded(trace, &FoldedOptions::from_options(given, false)),
+        start: |trace, options, _| folded(trace, &FoldedOptions::from_options(options, false)),
     },
     Export {
         name: "eventlist",
@@ -110,7 +110,9 @@ pub(super) const EXPORTS: &[Export] = &[
         inputs: &[],
         extension: Some("memory.json"),
         media_type: "application/json",
-        start: |trace, given, _| memory_timeline(trace, &MemoryTimelineOptions::from_options(given, false)),
+        start: |trace, options, _| {
+            memory_timeline(trace, &MemoryTimelineOptions::from_options(options, false))
+        },
     },
     Export {
         name: "csv",
@@ -121,8 +123,8 @@ pub(super) const EXPORTS: &[Export] = &[
         inputs: &[],
         extension: Some("csv"),
         media_type: "text/csv",
-        start: |_, given, _| {
-            let CsvOptions { exact } = CsvOptions::from_options(given, false);
+        start: |_, options, _| {
+            let CsvOptions { exact } = CsvOptions::from_options(options, false);
             Ok(Started::Writing(Writing::text(Lines { next: 0, exact })))
         },
     },
@@ -135,7 +137,7 @@ pub(super) const EXPORTS: &[Export] = &[
         inputs: &[],
         extension: None,
         media_type: "application/json",
-        start: |trace, given, _| slice(trace, &SliceOptions::from_options(given, false)),
+        start: |trace, options, _| slice(trace, &SliceOptions::from_options(options, false)),
     },
     Export {
         name: "shrink",
@@ -149,7 +151,7 @@ pub(super) const EXPORTS: &[Export] = &[
         inputs: &[],
         extension: None,
         media_type: "application/json",
-        start: |trace, given, _| shrink(trace, &ShrinkOptions::from_options(given, false)),
+        start: |trace, options, _| shrink(trace, &ShrinkOptions::from_options(options, false)),
     },
     Export {
         name: "redact",
@@ -160,7 +162,7 @@ pub(super) const EXPORTS: &[Export] = &[
         inputs: &[],
         extension: None,
         media_type: "application/json",
-        start: |trace, given, salt| redact(trace, &RedactOptions::from_options(given, false), salt),
+        start: |trace, options, salt| redact(trace, &RedactOptions::from_options(options, false), salt),
     },
 ];
 

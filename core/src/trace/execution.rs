@@ -83,8 +83,8 @@ impl<'a> ExecutionNode<'a> {
 
     /// Returns a member of the node itself, or else of its list `attrs`, as a number.
     pub fn int(&self, key: &str) -> Option<i64> {
-        let own = self.member(key).and_then(|value| value.as_i64());
-        own.or_else(|| self.attribute(key)?.as_i64())
+        let member = self.member(key).and_then(|value| value.as_i64());
+        member.or_else(|| self.attribute(key)?.as_i64())
     }
 
     /// Returns the number of the record function.
@@ -95,8 +95,8 @@ impl<'a> ExecutionNode<'a> {
     /// Returns the number of the thread.
     pub fn thread(&self) -> Option<i64> {
         // Older schemas have it in the node, where it is read as the thread of an event.
-        let own = self.table.names.get(self.table.track(self.row).tid).parse().ok();
-        self.int("tid").or(own)
+        let event_thread = self.table.names.get(self.table.track(self.row).tid).parse().ok();
+        self.int("tid").or(event_thread)
     }
 
     /// Returns the id of the parent node.
@@ -106,9 +106,9 @@ impl<'a> ExecutionNode<'a> {
 
     /// Returns the schema of the operator: its name with types of arguments and results; empty for annotations.
     pub fn schema(&self) -> String {
-        let own = self.member("op_schema").and_then(|value| value.as_str());
+        let member = self.member("op_schema").and_then(|value| value.as_str());
         let listed = || self.attribute("op_schema").and_then(Json::as_str);
-        own.or_else(listed).unwrap_or("").to_owned()
+        member.or_else(listed).unwrap_or("").to_owned()
     }
 
     /// Returns the modules around the node, in the form of PyTorch's `Module Hierarchy`.
@@ -122,7 +122,7 @@ impl<'a> ExecutionNode<'a> {
 
     fn attribute(&self, key: &str) -> Option<&Json> {
         let list = self.attributes.as_array()?;
-        list.iter().find(|one| one.get("name").and_then(Json::as_str) == Some(key))?.get("value")
+        list.iter().find(|attribute| attribute.get("name").and_then(Json::as_str) == Some(key))?.get("value")
     }
 
     /// Returns the lists `values`, `shapes`, `types` and `strides` of the arguments or results. A tensor's value is a

@@ -61,20 +61,20 @@ const TENSOR_CORES: &str = "tensor_cores";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelRules {
     /// The lines in lower case.
-    own: String,
+    user_lines: String,
 }
 
 impl KernelRules {
     /// No own rules.
-    pub(crate) const NONE: KernelRules = KernelRules { own: String::new() };
+    pub(crate) const NONE: KernelRules = KernelRules { user_lines: String::new() };
 
     /// Reads the user's lines of `category,pattern`. They come before the built-in ones.
     ///
     /// # Errors
     /// Returns [`Error::BadOption`] with the number of the first line that has no pattern, or an unknown category.
     pub fn parse(text: &str) -> Result<KernelRules, Error> {
-        let own = text.trim_start_matches('\u{feff}').to_ascii_lowercase();
-        for (at, line) in own.lines().enumerate() {
+        let user_lines = text.trim_start_matches('\u{feff}').to_ascii_lowercase();
+        for (at, line) in user_lines.lines().enumerate() {
             if let Line::Malformed = Line::parse(line) {
                 let (number, words) = (at + 1, KernelCategory::VOCABULARY.words.join(", "));
                 return Err(Error::BadOption(format!(
@@ -82,13 +82,13 @@ impl KernelRules {
                 )));
             }
         }
-        Ok(KernelRules { own })
+        Ok(KernelRules { user_lines })
     }
 
     /// Returns the rules in the order of their precedence.
     pub(crate) fn patterns(&self) -> Patterns<'_> {
         let mut patterns = Patterns { categories: Vec::new(), tensor_cores: Vec::new() };
-        for line in self.own.lines().chain(BUILT_IN.lines()) {
+        for line in self.user_lines.lines().chain(BUILT_IN.lines()) {
             match Line::parse(line) {
                 Line::Category(category, pattern) => patterns.categories.push((category, pattern)),
                 Line::TensorCores(pattern) => patterns.tensor_cores.push(pattern),
@@ -145,10 +145,10 @@ impl<'a> Patterns<'a> {
 
     /// Words of patterns: those of a category, which a name can begin with, and those of tensor cores.
     pub(crate) fn words(&self, category: KernelCategory) -> (Vec<&'a str>, Vec<&'a str>) {
-        let whole = |pattern: &&str| !pattern.contains(['*', '^']);
-        let own = self.categories.iter().filter(|rule| rule.0 == category);
-        let own = own.map(|rule| rule.1.trim_start_matches('^')).filter(whole).collect();
-        (own, self.tensor_cores.iter().copied().filter(whole).collect())
+        let is_word = |pattern: &&str| !pattern.contains(['*', '^']);
+        let rules = self.categories.iter().filter(|rule| rule.0 == category);
+        let words = rules.map(|rule| rule.1.trim_start_matches('^')).filter(is_word).collect();
+        (words, self.tensor_cores.iter().copied().filter(is_word).collect())
     }
 }
 
@@ -205,8 +205,8 @@ mod tests {
         KernelRules::default().patterns().classify(name).0
     }
 
-    fn with(own: &str, name: &str) -> (KernelCategory, bool) {
-        KernelRules::parse(own).expect("rules").patterns().classify(name)
+    fn with(lines: &str, name: &str) -> (KernelCategory, bool) {
+        KernelRules::parse(lines).expect("rules").patterns().classify(name)
     }
 
     #[test]
@@ -252,16 +252,16 @@ mod tests {
     #[test]
     fn the_lines_of_the_user_come_first() {
         assert_eq!(category("my_special_gemm"), Is::Gemm);
-        let own = "# mine\r\n\r\nAttention , My_Special*\r\ngemm,my_special\r\ntensor_cores,special\r\n";
-        assert_eq!(with(own, "MY_special_gemm"), (Is::Attention, true));
-        assert_eq!(with(own, "volta_sgemm_128x64_nn"), (Is::Gemm, false));
+        let lines = "# mine\r\n\r\nAttention , My_Special*\r\ngemm,my_special\r\ntensor_cores,special\r\n";
+        assert_eq!(with(lines, "MY_special_gemm"), (Is::Attention, true));
+        assert_eq!(with(lines, "volta_sgemm_128x64_nn"), (Is::Gemm, false));
         assert_eq!(with("other,*", "volta_sgemm_128x64_nn"), (Is::Other, false));
     }
 
     #[test]
     fn malformed_lines_are_refused_with_their_number() {
-        for own in ["gemm", "gemm,", "gemm, ^", "gem,x", ",x", "category,pattern"] {
-            let error = KernelRules::parse(&["gemm,a\n#\n", own].concat()).expect_err(own).to_string();
+        for line in ["gemm", "gemm,", "gemm, ^", "gem,x", ",x", "category,pattern"] {
+            let error = KernelRules::parse(&["gemm,a\n#\n", line].concat()).expect_err(line).to_string();
             assert!(error.contains("line 3") && error.contains("sort_scan"), "{error}");
         }
     }

@@ -250,9 +250,10 @@ impl<'a> Owners<'a> {
         (calls, ops): (&ById, ById),
         work: &[(Option<i64>, Row)],
     ) -> Self {
-        let own = |&(id, row): &(Option<i64>, Row)| Some((id.filter(|&id| id != 0)?, row));
-        let of_calls = resolve(table, calls, work.iter().filter_map(own).collect());
-        let without = work.iter().filter(|work| own(work).is_none_or(|(id, _)| calls.first(id).is_none()));
+        let identified = |&(id, row): &(Option<i64>, Row)| Some((id.filter(|&id| id != 0)?, row));
+        let of_calls = resolve(table, calls, work.iter().filter_map(identified).collect());
+        let without =
+            work.iter().filter(|work| identified(work).is_none_or(|(id, _)| calls.first(id).is_none()));
         let external = without.filter_map(|&(_, row)| Some((external_of_work(table, row)?, row)));
         let of_ops = resolve(table, &ops, external.collect());
         Owners { table, ops: Operators::new(table, ops), enclosing: enclosing(table, tree), of_calls, of_ops }
@@ -290,11 +291,11 @@ impl<'a> Owners<'a> {
     /// The operator of a call, and whether it is one of several that are as likely.
     fn call_owner(&self, call: Row) -> Option<(Row, bool)> {
         let external = self.table.int(call, Key::ExternalId).filter(|&id| id > 0);
-        let own = external.is_some() && external == self.table.int(call, Key::Correlation);
-        let around = external.and_then(|id| self.ops.around(self.table, id, call));
-        let nearest = || external.filter(|_| !own).and_then(|id| self.ops.nearest(self.table, id, call));
+        let is_own = external.is_some() && external == self.table.int(call, Key::Correlation);
+        let containing = external.and_then(|id| self.ops.around(self.table, id, call));
+        let nearest = || external.filter(|_| !is_own).and_then(|id| self.ops.nearest(self.table, id, call));
         let certain = |op: Row| (op, false);
-        around.map(certain).or_else(nearest).or_else(|| find(&self.enclosing, call).map(certain))
+        containing.map(certain).or_else(nearest).or_else(|| find(&self.enclosing, call).map(certain))
     }
 
     fn work_owner(&self, row: Row) -> Option<Row> {

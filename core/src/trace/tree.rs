@@ -128,14 +128,14 @@ fn append(table: &Table, diagnostics: &mut Diagnostics, tree: &mut Tree, track: 
             continue;
         }
         let (begin, end) = (table.ts(row), table.end(row));
-        let around = innermost(&mut open, begin);
-        if around.is_some_and(|(_, top)| end > top) {
+        let enclosing = innermost(&mut open, begin);
+        if enclosing.is_some_and(|(_, top)| end > top) {
             left.push(row);
             overlapping += 1;
             example = example.or(Some(row));
             continue;
         }
-        tree.parents.push(around.map(|(parent, _)| parent));
+        tree.parents.push(enclosing.map(|(parent, _)| parent));
         open.push((Position::new(tree.rows.len()), end));
         depth = depth.max(open.len() as u32);
         tree.rows.push(row);

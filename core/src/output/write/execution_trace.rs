@@ -188,10 +188,10 @@ fn outputs(trace: &Trace, nodes: &[u32]) -> Index {
     let mut outputs = Index::default();
     let Some(name) = table.names.find("[outputs]") else { return outputs };
     for event in table.rows().filter(|&row| table.name_id(row) == name && table.ph(row) == b'i') {
-        let around = tree.open_at(table, table.track_id(event), table.ts(event));
-        let around = around.into_iter().flat_map(|at| core::iter::once(at).chain(tree.ancestors(at)));
+        let innermost = tree.open_at(table, table.track_id(event), table.ts(event));
+        let enclosing = innermost.into_iter().flat_map(|at| core::iter::once(at).chain(tree.ancestors(at)));
         let mut operators =
-            around.map(|at| tree.row(at)).filter(|&row| table.category(row) == Category::CpuOp);
+            enclosing.map(|at| tree.row(at)).filter(|&row| table.category(row) == Category::CpuOp);
         if let Some(row) = operators.next().filter(|row| nodes[row.index()] != 0) {
             outputs.set((row.index() as i64, 0), event.index() as u32);
         }

@@ -146,8 +146,8 @@ impl Merger {
             common.retain(|entry| entries.contains(entry));
             self.rules = self.rules.filter(|&known| known == rules);
         } else {
-            let own = entries.iter().filter(|entry| !OWN.contains(&entry.0.as_str()));
-            self.common = Some(own.cloned().collect());
+            let shared = entries.iter().filter(|entry| !OWN.contains(&entry.0.as_str()));
+            self.common = Some(shared.cloned().collect());
             self.rules = Some(rules);
         }
     }
@@ -217,8 +217,8 @@ fn others(all: &mut Vec<(i64, Others)>, rank: i64) -> &mut Others {
 fn description(trace: &Trace, alignment: &Alignment, others: &[i64]) -> String {
     let (offset_ns, drift_ppm) = alignment.offset();
     let entries = trace.table.metadata.entries.iter();
-    let own = entries.filter(|entry| !matches!(entry.0.as_str(), edit::SAMPLES | edit::FRAMES));
-    let metadata: Vec<String> = own.map(|(key, json)| format!("{}:{json}", quote(key))).collect();
+    let kept = entries.filter(|entry| !matches!(entry.0.as_str(), edit::SAMPLES | edit::FRAMES));
+    let metadata: Vec<String> = kept.map(|(key, json)| format!("{}:{json}", quote(key))).collect();
     format!(
         "{{\"rank\":{},\"trace\":{},\"offset_ns\":{offset_ns},\"drift_ppm\":{drift_ppm},\"{OTHERS}\":{others:?},\"metadata\":{{{}}}}}",
         alignment.rank,
@@ -254,8 +254,8 @@ impl OfRank<'_> {
     /// A `pid` or `tid` in the range of the rank.
     fn number(&mut self, number: i64) -> i64 {
         let fits = (0..RENUMBERED).contains(&number);
-        let own = if fits { number } else { RENUMBERED + self.others.place(number) };
-        self.alignment.rank.wrapping_mul(NUMBERS).wrapping_add(own)
+        let rank_number = if fits { number } else { RENUMBERED + self.others.place(number) };
+        self.alignment.rank.wrapping_mul(NUMBERS).wrapping_add(rank_number)
     }
 
     /// A text that no other rank has.
@@ -276,14 +276,14 @@ impl OfRank<'_> {
             Value::Json(object) => {
                 let members: serde_json::Map<String, serde_json::Value> =
                     serde_json::from_str(object).ok()?;
-                let own = members.iter().filter_map(|(key, id)| {
+                let renumbered = members.iter().filter_map(|(key, id)| {
                     let id = match id {
                         serde_json::Value::String(id) => self.own_id(Value::Text(id), least),
                         id => self.own_id(Value::Int(id.as_i64()?), least),
                     };
                     Some(format!("{}:{}", quote(key), id?))
                 });
-                Some(format!("{{{}}}", own.collect::<Vec<String>>().join(",")))
+                Some(format!("{{{}}}", renumbered.collect::<Vec<String>>().join(",")))
             }
             _ => None,
         }

@@ -29,15 +29,15 @@ const COMMON: [(&str, Key); 10] = [
     ("python_id", Key::PythonId),
 ];
 
-const fn keys<const N: usize>(own: [(&'static str, Key); 2]) -> [(&'static str, Key); N] {
-    let mut keys = [own[0]; N];
+const fn keys<const N: usize>(extra: [(&'static str, Key); 2]) -> [(&'static str, Key); N] {
+    let mut keys = [extra[0]; N];
     let mut at = 0;
     while at < COMMON.len() {
         keys[at] = COMMON[at];
         at += 1;
     }
-    keys[at] = own[0];
-    keys[at + 1] = own[1];
+    keys[at] = extra[0];
+    keys[at + 1] = extra[1];
     keys
 }
 
@@ -62,7 +62,7 @@ pub(super) fn apply(table: &mut Table, diagnostics: &mut Diagnostics) {
         let is_instant = category == Category::CpuInstant;
         table.set_meaning(row, (if is_instant { b'i' } else { b'X' }, category), keys);
         let begin = int(table, row, Key::CpuTime);
-        let end = own(table, row, "end_ns").unwrap_or(begin);
+        let end = unkeyed_int(table, row, "end_ns").unwrap_or(begin);
         let track = if category.is_on_device() {
             let (device, stream) = (int(table, row, Key::Device), int(table, row, Key::DeviceResourceId));
             tracks.get(table, device, stream, true)
@@ -89,7 +89,7 @@ fn thread(table: &Table, row: Row) -> i64 {
 }
 
 /// The integer value of a field without a known key.
-fn own(table: &Table, row: Row, key: &str) -> Option<i64> {
+fn unkeyed_int(table: &Table, row: Row, key: &str) -> Option<i64> {
     table.field_named(row, FieldPlace::Top, key)?.as_i64()
 }
 
@@ -105,7 +105,9 @@ fn category(table: &Table, row: Row) -> Category {
             Category::PythonFunction
         }
         (None | Some("CPU"), true) => Category::UserAnnotation,
-        (None | Some("CPU"), false) if own(table, row, "linked_correlation_id").is_some_and(|id| id > 0) => {
+        (None | Some("CPU"), false)
+            if unkeyed_int(table, row, "linked_correlation_id").is_some_and(|id| id > 0) =>
+        {
             Category::Runtime
         }
         (None | Some("CPU"), false) => Category::CpuOp,
@@ -118,7 +120,7 @@ fn category(table: &Table, row: Row) -> Category {
 
 fn record_diagnostics(table: &Table, row: Row, diagnostics: &mut Diagnostics) {
     let name = table.name(row).as_bytes();
-    if own(table, row, "linked_correlation_id").is_some_and(|id| id < 0) {
+    if unkeyed_int(table, row, "linked_correlation_id").is_some_and(|id| id < 0) {
         diagnostics.record(Code::NegativeCorrelation, None, name);
     }
     if int(table, row, Key::Scope) == 1 && table.int(row, Key::FwdThreadId).is_none() {

@@ -14,7 +14,7 @@ const PROCESSES: [(&str, Category); 2] =
 /// Whether the JSON of a `pid` is a process, of a merged trace also with its rank: `"rank 1: CPU functions"`.
 fn is_process(json: &str, process: &str) -> bool {
     let text = json.trim_matches('"');
-    json.starts_with('"') && split_rank(text).map_or(text, |(_, own)| own) == process
+    json.starts_with('"') && split_rank(text).map_or(text, |(_, name)| name) == process
 }
 
 /// Sets the categories of operators and device work.

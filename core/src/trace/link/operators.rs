@@ -36,9 +36,9 @@ impl Operators {
     /// The operator of a call if none with its external id contains it: the latest of its process that began before it, else the first
     /// of its process, else the first. Also whether there are several: in its process if that has any.
     pub(super) fn nearest(&self, table: &Table, id: i64, call: Row) -> Option<(Row, bool)> {
-        let own = self.repeated.as_ref().and_then(|repeated| repeated.in_process(table, id, call));
+        let of_process = self.repeated.as_ref().and_then(|repeated| repeated.in_process(table, id, call));
         let any = || Some((self.by_id.first(id)?, self.by_id.range(id).len() > 1));
-        own.or_else(any)
+        of_process.or_else(any)
     }
 }
 

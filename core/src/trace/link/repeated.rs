@@ -201,10 +201,10 @@ impl<'a> Group<'a> {
     fn has_alternative(&self, choice: &Choice, used: &[Row], first_launch: i64) -> bool {
         let times = used.partition_point(|&row| row <= choice.source)
             - used.partition_point(|&row| row < choice.source);
-        let own = self.table.track(choice.source).pid;
+        let source_pid = self.table.track(choice.source).pid;
         let begin = self.table.ts(choice.work);
         let is_early = self.table.ts(choice.source) > begin;
-        let mut others = (choice.from.iter().filter(|of| is_early || times > 1 || of.0 != own))
+        let mut others = (choice.from.iter().filter(|of| is_early || times > 1 || of.0 != source_pid))
             .filter_map(|&(pid, external)| self.with(pid, external).first());
         (times > 1 && first_launch <= begin) || others.any(|source| is_early || source.begin <= begin)
     }

@@ -149,8 +149,8 @@ impl<'a> Starts<'a> {
             self.first_unused += 1;
         }
         let first = Some(self.first_unused).filter(|&at| at < self.all.len());
-        let own = self.last_in_process(self.table.track(end).pid);
-        let at = own.or(first).or(self.all.len().checked_sub(1))?;
+        let of_process = self.last_in_process(self.table.track(end).pid);
+        let at = of_process.or(first).or(self.all.len().checked_sub(1))?;
         self.all[at].is_used = true;
         Some(self.all[at].row)
     }

@@ -36,11 +36,11 @@ impl Stack {
         let name = table.name_id(end);
         let pid = |row: Row| table.track(row).pid;
         let fits = |begin: Row| table.name_id(begin) == name || table.name(end).is_empty();
-        let own = self.rows.iter().rposition(|&begin| fits(begin) && pid(begin) == pid(end));
-        let at = own.or_else(|| self.rows.iter().rposition(|&begin| fits(begin)))?;
+        let of_process = self.rows.iter().rposition(|&begin| fits(begin) && pid(begin) == pid(end));
+        let at = of_process.or_else(|| self.rows.iter().rposition(|&begin| fits(begin)))?;
         let begin = self.rows.remove(at);
         let mut others = self.rows[..at].iter().filter(|&&other| fits(other));
-        let is_ambiguous = if own.is_none() {
+        let is_ambiguous = if of_process.is_none() {
             others.any(|&other| pid(other) != pid(begin))
         } else if table.ph(end) == b'F' {
             others.any(|&other| pid(other) == pid(begin))
@@ -138,13 +138,13 @@ impl Indexed {
     fn close(&mut self, table: &Table, end: Row) -> Option<(Row, bool)> {
         let name = if table.name(end).is_empty() { ANY } else { i64::from(table.name_id(end).0) };
         let [all, process, track] = Indexed::scopes(table, end);
-        let own = self.last(name, process);
-        let begin = own.or_else(|| self.last(name, all))?;
+        let of_process = self.last(name, process);
+        let begin = of_process.or_else(|| self.last(name, all))?;
         self.closed.insert((i64::from(begin), 0));
         self.each(table, begin, |group| group.count -= 1);
         let [_, process_of_begin, _] = Indexed::scopes(table, begin);
         let mut count = |of| self.group(name, of).count;
-        let is_ambiguous = if own.is_none() {
+        let is_ambiguous = if of_process.is_none() {
             count(all) > count(process_of_begin)
         } else if table.ph(end) == b'F' {
             count(process) > 0

@@ -99,14 +99,14 @@ impl Decoder {
             Form::Unknown => {}
             Form::Utf8 => out.append(&mut self.pending),
             Form::Utf16 { big_endian } => {
-                let whole = self.pending.len() / 2 * 2;
-                for at in (0..whole).step_by(2) {
+                let complete_bytes = self.pending.len() / 2 * 2;
+                for at in (0..complete_bytes).step_by(2) {
                     let bytes = [self.pending[at], self.pending[at + 1]];
                     let unit = if big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) };
                     self.unit(unit, out, diagnostics);
                     self.seen += 2;
                 }
-                self.pending.drain(..whole);
+                self.pending.drain(..complete_bytes);
             }
         }
     }

@@ -289,7 +289,7 @@ impl EventReader {
 fn without_fraction(number: &[u8]) -> &[u8] {
     let zeros = number.iter().rev().take_while(|&&digit| digit == b'0').count();
     match number[..number.len() - zeros] {
-        [ref whole @ .., b'.'] if zeros > 0 && !whole.is_empty() => whole,
+        [ref integer @ .., b'.'] if zeros > 0 && !integer.is_empty() => integer,
         _ => number,
     }
 }

@@ -54,22 +54,23 @@ const ZEROS: u64 = ONES * 0x30;
 pub(super) fn number(buf: &[u8], start: usize) -> Result<(Number, usize), Stop> {
     let negative = buf[start] == b'-';
     let first = start + usize::from(negative);
-    let (whole, mut end) = digits(buf, first, 0);
-    let whole_digits = end - first;
+    let (integer, mut end) = digits(buf, first, 0);
+    let integer_digits = end - first;
     let sign = if negative { -1 } else { 1 };
-    let leading_zero = buf.get(first) == Some(&b'0') && whole_digits > 1;
+    let leading_zero = buf.get(first) == Some(&b'0') && integer_digits > 1;
     let follower = *buf.get(end).ok_or(Stop::More)?;
-    if whole_digits == 0 || leading_zero {
+    if integer_digits == 0 || leading_zero {
         return Err(Stop::Damaged);
     }
-    if ends_value(follower) && whole_digits <= 18 && !(negative && whole == 0) {
-        return Ok((Number::Int(sign * whole as i64), end));
+    if ends_value(follower) && integer_digits <= 18 && !(negative && integer == 0) {
+        return Ok((Number::Int(sign * integer as i64), end));
     }
     if follower == b'.' {
-        let (all, fraction_end) = digits(buf, end + 1, whole);
+        let (all, fraction_end) = digits(buf, end + 1, integer);
         let decimals = fraction_end - end - 1;
         let follower = *buf.get(fraction_end).ok_or(Stop::More)?;
-        if decimals > 0 && ends_value(follower) && whole_digits + decimals <= 18 && !(negative && all == 0) {
+        if decimals > 0 && ends_value(follower) && integer_digits + decimals <= 18 && !(negative && all == 0)
+        {
             return Ok((Number::Decimal(sign * all as i64, decimals as u32), fraction_end));
         }
     }
@@ -91,8 +92,8 @@ pub(super) fn decimal(text: &[u8]) -> Option<(i64, u32)> {
     if decimals == 0 || unsigned.len() > 19 || !is_number(text) {
         return None;
     }
-    let (whole, end) = digits(text, text.len() - unsigned.len(), 0);
-    let (all, end) = digits(text, end + 1, whole);
+    let (integer, end) = digits(text, text.len() - unsigned.len(), 0);
+    let (all, end) = digits(text, end + 1, integer);
     let is_negative = unsigned.len() < text.len();
     let is_whole = end == text.len() && !(is_negative && all == 0);
     is_whole.then_some((if is_negative { -(all as i64) } else { all as i64 }, decimals as u32))
@@ -101,11 +102,11 @@ pub(super) fn decimal(text: &[u8]) -> Option<(i64, u32)> {
 /// Whether `text` is a number of JSON's grammar, of any size.
 pub(super) fn is_number(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"-").unwrap_or(text);
-    let (_, whole) = digits(text, 0, 0);
-    if whole == 0 || (whole > 1 && text[0] == b'0') {
+    let (_, integer_digits) = digits(text, 0, 0);
+    if integer_digits == 0 || (integer_digits > 1 && text[0] == b'0') {
         return false;
     }
-    let mut at = whole;
+    let mut at = integer_digits;
     if text.get(at) == Some(&b'.') {
         let (_, end) = digits(text, at + 1, 0);
         if end == at + 1 {
@@ -140,10 +141,10 @@ pub(super) struct Time {
 /// Parses a `ts` or `dur`: a number, or a string that spells one. Any other value gives [`time::NONE`].
 #[inline]
 pub(super) fn time_value(buf: &[u8], at: usize) -> Result<(Time, usize), Stop> {
-    let (whole, point) = digits(buf, at, 0);
-    let (mut ns, mut end) = (whole.wrapping_mul(1000), point);
+    let (integer, point) = digits(buf, at, 0);
+    let (mut ns, mut end) = (integer.wrapping_mul(1000), point);
     if buf.get(point) == Some(&b'.') {
-        let (all, fraction_end) = digits(buf, point + 1, whole);
+        let (all, fraction_end) = digits(buf, point + 1, integer);
         end = fraction_end;
         ns = match fraction_end - point - 1 {
             1 => all.wrapping_mul(100),

@@ -329,13 +329,13 @@ mod tests {
         assert_eq!(read(b"\x80\x04\x8c\x02os\x8c\x06system\x93.").err(), Some(CODE));
         assert_eq!(read(b"\x80\x02]q\0(K\x01").err(), Some(CUT));
         assert_eq!(read(b"\x80\x02h\x05.").err(), Some(DAMAGED));
-        let whole = b"\x80\x02}q\0(X\x01\0\0\0aq\x01]q\x02(K\x01eu.";
-        for cut in 0..whole.len() {
-            assert!(read(&whole[..cut]).is_err(), "cut at {cut}");
+        let complete = b"\x80\x02}q\0(X\x01\0\0\0aq\x01]q\x02(K\x01eu.";
+        for cut in 0..complete.len() {
+            assert!(read(&complete[..cut]).is_err(), "cut at {cut}");
         }
-        for at in 0..whole.len() {
+        for at in 0..complete.len() {
             for byte in 0..=255 {
-                let mut changed = whole.to_vec();
+                let mut changed = complete.to_vec();
                 changed[at] = byte;
                 let _ = read(&changed);
             }

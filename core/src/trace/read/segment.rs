@@ -139,7 +139,7 @@ impl Segment {
     /// Appends the events to the table of a reader.
     pub(super) fn append_to(&self, table: &mut Table) {
         match &self.events {
-            Events::Parsed(own) => table.append(own),
+            Events::Parsed(parsed) => table.append(parsed),
             Events::Packed { bytes, at, .. } => {
                 if let Some(packed) = PackedTable::parse(&bytes[*at..]) {
                     packed.append_to(table);

@@ -51,8 +51,8 @@ pub(crate) fn read(bytes: &[u8], limits: Limits) -> Result<(Table, Diagnostics),
     if !has("segments") && !has("device_traces") {
         return Err(refuse(Fault { what: "a Python pickle of something else", at: 0 }));
     }
-    let own = SMALL.saturating_add(bytes.len().saturating_mul(EXPANSION));
-    let (most, text) = (own.min(limits.memory_bytes), limits.text_bytes);
+    let expanded_bytes = SMALL.saturating_add(bytes.len().saturating_mul(EXPANSION));
+    let (most, text) = (expanded_bytes.min(limits.memory_bytes), limits.text_bytes);
     let mut snapshot = Snapshot {
         pickle: &pickle,
         table: Table::default(),

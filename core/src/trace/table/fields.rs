@@ -16,9 +16,9 @@ fn decimal(digits: i64, decimals: u32) -> String {
     let decimals = decimals as usize;
     let zeros = "0".repeat((decimals + 1).saturating_sub(magnitude.len()));
     let padded = zeros + &magnitude;
-    let (whole, fraction) = padded.split_at(padded.len() - decimals);
+    let (integer, fraction) = padded.split_at(padded.len() - decimals);
     let sign = if digits < 0 { "-" } else { "" };
-    [sign, whole, ".", fraction].concat()
+    [sign, integer, ".", fraction].concat()
 }
 
 /// A value of an event's field.

@@ -28,10 +28,10 @@ pub(crate) fn merged(table: &Table) -> Option<Merged> {
     let text = table.metadata.text(RANKS).filter(|text| text.contains("\"offset_ns\""))?;
     let ranks: Vec<serde_json::Value> = serde_json::from_str(text).ok()?;
     let mut others: Vec<(i64, Vec<i64>)> = Vec::new();
-    for one in &ranks {
-        let numbers = one.get(OTHERS).and_then(|list| list.as_array());
+    for entry in &ranks {
+        let numbers = entry.get(OTHERS).and_then(|list| list.as_array());
         let numbers = numbers.into_iter().flatten().filter_map(serde_json::Value::as_i64).collect();
-        let rank = one.get("rank").and_then(serde_json::Value::as_i64)?;
+        let rank = entry.get("rank").and_then(serde_json::Value::as_i64)?;
         match others.iter_mut().find(|known| known.0 == rank) {
             // A later recording of a rank states the numbers of those before it as well.
             Some(known) => known.1 = numbers,
@@ -61,8 +61,8 @@ pub(crate) fn recordings(table: &Table) -> usize {
 
 /// The rank before a text that is no number, and the text as the recording of the rank has it.
 pub(crate) fn split_rank(text: &str) -> Option<(i64, &str)> {
-    let (rank, own) = text.strip_prefix("rank ")?.split_once(": ")?;
-    Some((rank.parse().ok()?, own))
+    let (rank, name) = text.strip_prefix("rank ")?.split_once(": ")?;
+    Some((rank.parse().ok()?, name))
 }
 
 /// The rank of a process in a merged trace.
@@ -70,7 +70,7 @@ pub(crate) fn rank_of(table: &Table, pid: NameId) -> Option<i64> {
     let merged = table.metadata.merged.as_ref()?;
     let text = plain(&table.names, pid);
     match text.parse() {
-        Ok(number) => merged.own(number).map(|own| own.0),
+        Ok(number) => merged.own(number).map(|(rank, _)| rank),
         Err(_) => split_rank(text).map(|(rank, _)| rank),
     }
 }
@@ -79,21 +79,19 @@ pub(crate) fn rank_of(table: &Table, pid: NameId) -> Option<i64> {
 pub(crate) fn own_id(table: &Table, id: NameId) -> String {
     let text = plain(&table.names, id);
     let merged = table.metadata.merged.as_ref();
-    let own = merged.and_then(|merged| merged.own(text.parse().ok()?));
-    own.map_or_else(|| text.to_string(), |(_, own)| own.to_string())
+    let recorded = merged.and_then(|merged| merged.own(text.parse().ok()?));
+    recorded.map_or_else(|| text.to_string(), |(_, number)| number.to_string())
 }
 
 /// The number of a `pid` or `tid` as the recording of its rank has it.
 pub(crate) fn own_number(table: &Table, number: i64) -> i64 {
     let merged = table.metadata.merged.as_ref();
-    merged.and_then(|merged| merged.own(number)).map_or(number, |own| own.1)
+    merged.and_then(|merged| merged.own(number)).map_or(number, |(_, recorded)| recorded)
 }
 
 /// The name of a device: its number, in a merged trace with its rank.
 pub(crate) fn device_name(table: &Table, pid: NameId) -> String {
-    let own = own_id(table, pid);
-    let is_number = own.parse::<i64>().is_ok();
-    rank_of(table, pid)
-        .filter(|_| is_number)
-        .map_or_else(|| own.clone(), |rank| format!("rank {rank}: {own}"))
+    let id = own_id(table, pid);
+    let is_number = id.parse::<i64>().is_ok();
+    rank_of(table, pid).filter(|_| is_number).map_or_else(|| id.clone(), |rank| format!("rank {rank}: {id}"))
 }

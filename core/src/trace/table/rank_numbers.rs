@@ -25,9 +25,9 @@ impl Merged {
 
     /// The rank and the own number of a `pid` or `tid`.
     pub(super) fn own(&self, number: i64) -> Option<(i64, i64)> {
-        let (rank, own) = (number.div_euclid(NUMBERS), number.rem_euclid(NUMBERS));
+        let (rank, local) = (number.div_euclid(NUMBERS), number.rem_euclid(NUMBERS));
         let others = &self.others[self.others.binary_search_by_key(&rank, |known| known.0).ok()?].1;
-        let other = || others.get(usize::try_from(own - RENUMBERED).ok()?).copied();
-        (if own < RENUMBERED { Some(own) } else { other() }).map(|own| (rank, own))
+        let other = || others.get(usize::try_from(local - RENUMBERED).ok()?).copied();
+        (if local < RENUMBERED { Some(local) } else { other() }).map(|local| (rank, local))
     }
 }

@@ -54,8 +54,8 @@ struct Spans {
 impl Lanes {
     fn add(&mut self, table: &Table, row: Row, id: u32) {
         let (begin, end) = (table.ts(row), table.end(row));
-        let own = *self.lane_of.entry((i64::from(id), 0));
-        let nested = own.filter(|&lane| self.all[lane].id == id && self.all[lane].takes(table, row));
+        let current = *self.lane_of.entry((i64::from(id), 0));
+        let nested = current.filter(|&lane| self.all[lane].id == id && self.all[lane].takes(table, row));
         let lane = nested.unwrap_or_else(|| self.free(begin));
         let spans = &mut self.all[lane];
         if nested.is_none() {

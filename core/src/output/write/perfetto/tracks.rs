@@ -32,7 +32,7 @@ struct Descriptor {
 /// A track of the trace.
 #[derive(Debug)]
 struct Known {
-    own: Descriptor,
+    descriptor: Descriptor,
     /// The index of its process.
     process: usize,
     /// The name of its further tracks.
@@ -70,7 +70,7 @@ impl Tracks {
             }
             let parent = tracks.processes[process].uuid;
             tracks.known.push(Known {
-                own: thread_of(trace, &names, track, (uuid, parent)),
+                descriptor: thread_of(trace, &names, track, (uuid, parent)),
                 process,
                 name: names.thread(track),
             });
@@ -102,8 +102,8 @@ impl Tracks {
     pub(super) fn described(&mut self, track: TrackId, out: &mut Vec<u8>) -> u64 {
         self.describe_process(track, out);
         let known = &mut self.known[track.0 as usize];
-        describe(&mut known.own, out);
-        known.own.uuid
+        describe(&mut known.descriptor, out);
+        known.descriptor.uuid
     }
 
     fn describe_process(&mut self, track: TrackId, out: &mut Vec<u8>) -> u64 {

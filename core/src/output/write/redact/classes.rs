@@ -72,9 +72,9 @@ impl Classes {
         if category != Category::Kernel {
             return HOST.into_iter().find(fits);
         }
-        let (own, tensor_cores) = self.patterns.words(class.kernel.0);
+        let (kernel_words, tensor_cores) = self.patterns.words(class.kernel.0);
         let ends = || [""].into_iter().chain(tensor_cores.iter().copied().filter(|_| class.kernel.1));
-        let starts = own.into_iter().chain([""]);
+        let starts = kernel_words.into_iter().chain([""]);
         // The words live as long as the rules, which are static.
         starts.flat_map(|before| ends().map(move |after| (before, after))).find(fits)
     }

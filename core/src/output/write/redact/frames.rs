@@ -31,15 +31,15 @@ impl Vocabulary {
         })?;
         let (path, line, function) = (&text[..open], &text[open..function], &text[function..]);
         let (stem, extension) = path.split_at(path.strip_suffix(".py").unwrap_or(path).len());
-        let own = match path.find(TORCH[1]) {
+        let torch_folder = match path.find(TORCH[1]) {
             _ if path.starts_with(TORCH[0]) => Some((0, TORCH[0].len())),
             Some(at) => Some((at, at + TORCH[1].len())),
             None => None,
         };
-        let (from, to) = own.unwrap_or((0, 0));
+        let (from, to) = torch_folder.unwrap_or((0, 0));
         let file = &stem[to..];
         let names = file.split('/');
-        let has_public_file = own.is_some() && self.are_public(names.clone());
+        let has_public_file = torch_folder.is_some() && self.are_public(names.clone());
         let file = if has_public_file { Keep(file) } else { Hide(file) };
         let mut parts = vec![Hide(&path[..from]), Keep(&path[from..to]), file, Keep(extension), Keep(line)];
         let is_cpp = function.starts_with("at::_ops::") || function.starts_with("torch::autograd::");

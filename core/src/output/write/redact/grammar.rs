@@ -23,8 +23,8 @@ pub(super) fn is_number(text: &str) -> bool {
         return true;
     }
     let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
-    is_digits(unsigned(whole), 20)
+    let (integer, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    is_digits(unsigned(integer), 20)
         && (fraction.is_empty() || is_digits(fraction, 20))
         && is_digits(unsigned(exponent), 3)
 }

@@ -43,8 +43,8 @@ impl Vocabulary {
             }
             is_public.then_some(end)
         };
-        if let Some(whole) = public(name.len()) {
-            return whole;
+        if let Some(end) = public(name.len()) {
+            return end;
         }
         let ends = name.match_indices('_').map(|(at, _)| at + 1).filter(|_| is_generated(name));
         ends.map_while(public).last().unwrap_or(0)

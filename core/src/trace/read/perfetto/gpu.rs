@@ -234,11 +234,11 @@ pub(super) fn counters(
     table: &mut Table,
 ) -> Result<(), Damaged> {
     let (mut gpu, mut descriptor) = (0, 0);
-    let mut own = Vec::new();
+    let mut specs = Vec::new();
     let mut values = Vec::new();
     for field in fields(message) {
         match field? {
-            (1, descriptor) => own = counter_specs(descriptor.bytes())?,
+            (1, descriptor) => specs = counter_specs(descriptor.bytes())?,
             (2, counter) => values.push(counter),
             (3, number) => gpu = number.int(),
             (4, id) => descriptor = id.number(),
@@ -256,7 +256,7 @@ pub(super) fn counters(
                 _ => {}
             }
         }
-        let declared = own.iter().find(|spec| spec.0 == id).map(|spec| spec.1.text().into_owned());
+        let declared = specs.iter().find(|spec| spec.0 == id).map(|spec| spec.1.text().into_owned());
         let interned = || Some(table.names.get(sequence.counter(descriptor, id)?).to_string());
         let name = declared.or_else(interned).unwrap_or_else(|| format!("counter {id}"));
         with(RowBuilder::new(table, b'C', ""), "", value).finish(&name, ts, (&pid, "0"));

@@ -80,11 +80,11 @@ impl RowReader<'_> {
     /// Reads a row from its own message and its event.
     pub(super) fn read(
         &mut self,
-        (own, event): (&[u8], &[u8]),
+        (message, event): (&[u8], &[u8]),
         timestamp: Option<u64>,
     ) -> Result<(), Damaged> {
         let mark = self.table.fields.mark();
-        let draft = self.draft(own, event).inspect_err(|_| self.table.fields.rewind(mark))?;
+        let draft = self.draft(message, event).inspect_err(|_| self.table.fields.rewind(mark))?;
         let ts = timestamp.map_or(time::NONE, |ts| ts.cast_signed().saturating_add(self.common.shift));
         self.places.order.resize(self.table.len(), LAST);
         let part = self.common.part << INDEX_BITS;
@@ -94,9 +94,9 @@ impl RowReader<'_> {
         Ok(())
     }
 
-    fn draft(&mut self, own: &[u8], event: &[u8]) -> Result<Draft, Damaged> {
+    fn draft(&mut self, message: &[u8], event: &[u8]) -> Result<Draft, Damaged> {
         let (mut index, mut dur, mut ph, mut track) = (0, time::NONE, b'X', 0);
-        for field in fields(own) {
+        for field in fields(message) {
             match field? {
                 (row::INDEX, value) => index = value.number() as u32,
                 (row::DURATION, value) => dur = value.signed(),
@@ -124,7 +124,7 @@ impl RowReader<'_> {
                 (4, annotation) => {
                     let start = match node {
                         Some(node) => node,
-                        None => self.start((ph, category), own)?,
+                        None => self.start((ph, category), message)?,
                     };
                     node = Some(self.step(start, annotation, FieldPlace::Args)?);
                 }
@@ -133,15 +133,15 @@ impl RowReader<'_> {
         }
         let node = match node {
             Some(node) => node,
-            None => self.start((ph, category), own)?,
+            None => self.start((ph, category), message)?,
         };
         Ok(Draft { index, dur, name, track, node })
     }
 
     /// Reads the fields that are no arguments. Name and category come before the arguments.
-    fn start(&mut self, kind: (u8, Option<NameId>), own: &[u8]) -> Result<NodeId, Damaged> {
+    fn start(&mut self, kind: (u8, Option<NameId>), message: &[u8]) -> Result<NodeId, Damaged> {
         let mut node = self.places.root(kind, self.table);
-        for field in fields(own) {
+        for field in fields(message) {
             if let (row::TOP, annotation) = field? {
                 node = self.step(node, annotation, FieldPlace::Top)?;
             }

@@ -101,8 +101,8 @@ fn move_ends(slices: &mut [Slice], table: &Table, diagnostics: &mut Diagnostics)
     let mut open: Vec<usize> = Vec::new();
     for at in 0..slices.len() {
         let Slice { begin, end, .. } = slices[at];
-        while let Some(&around) = open.last() {
-            let outer = &mut slices[around];
+        while let Some(&enclosing) = open.last() {
+            let outer = &mut slices[enclosing];
             if begin >= outer.end {
                 open.pop();
             } else if end <= outer.end {

@@ -93,10 +93,10 @@ impl Tracks {
     /// The `pid` and `tid` of a track, as JSON. A track of its own has its name as `tid`, and the process of its
     /// parent.
     pub(super) fn ids(&self, uuid: u64) -> (String, String) {
-        let own = self.known.get(key(uuid));
-        let mut around = own;
+        let described = self.known.get(key(uuid));
+        let mut ancestor = described;
         for _ in 0..DEEPEST {
-            let Some(track) = around else { break };
+            let Some(track) = ancestor else { break };
             let is_own = track.uuid == uuid;
             let tid = |tid: i64| if is_own { tid.to_string() } else { self.label(uuid) };
             if let Some((pid, thread)) = track.thread {
@@ -105,7 +105,7 @@ impl Tracks {
             if let Some(pid) = track.process {
                 return (pid.to_string(), tid(0));
             }
-            around = self.known.get(key(track.parent));
+            ancestor = self.known.get(key(track.parent));
         }
         (quoted("Tracks"), self.label(uuid))
     }

@@ -137,18 +137,18 @@ impl Recording {
     fn values(&mut self, mut node: NodeId, record: &Record<'_>, stream: i64) -> NodeId {
         let mut values = record.values;
         for &(key, form) in record.activity.fields() {
-            let Some((own, behind)) = values.split_at_checked(form.words()) else { break };
+            let Some((words, behind)) = values.split_at_checked(form.words()) else { break };
             values = behind;
-            let text = (form == Form::Text).then(|| self.name(own[0] as u32));
+            let text = (form == Form::Text).then(|| self.name(words[0] as u32));
             let append = RowBuilder::at(&mut self.table, node);
             node = match form {
                 Form::Lane => append.int(Args, key, i64::from(record.lane)),
                 Form::Stream => append.int(Args, key, stream),
                 Form::Correlation => append.int(Args, key, record.correlation as i64),
-                Form::Int if own[0] != MISSING => append.int(Args, key, own[0] as i64),
-                Form::Float if own[0] != MISSING => float(append, key, f64::from_bits(own[0])),
-                Form::Triple if own[0] != 0 => {
-                    append.json(Args, key, &format!("[{},{},{}]", own[0], own[1], own[2]))
+                Form::Int if words[0] != MISSING => append.int(Args, key, words[0] as i64),
+                Form::Float if words[0] != MISSING => float(append, key, f64::from_bits(words[0])),
+                Form::Triple if words[0] != 0 => {
+                    append.json(Args, key, &format!("[{},{},{}]", words[0], words[1], words[2]))
                 }
                 Form::Text => {
                     let mut append = append;

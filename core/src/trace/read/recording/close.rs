@@ -34,7 +34,7 @@ impl Recording {
         }
         self.close_spans();
         self.flows();
-        let around = self.activities();
+        let enclosing = self.activities();
         let mut lines = self.clock.lines();
         let mut ns = |ticks: i64| lines.ns(ticks as u64);
         let mut of_tracks = self.tail.of_tracks.iter().peekable();
@@ -51,7 +51,7 @@ impl Recording {
             }
         }
         // Kineto extends them by a nanosecond at both ends, so that viewers nest the activities inside them.
-        for row in around {
+        for row in enclosing {
             let (start, dur) = (self.table.ts(row).saturating_sub(1), self.table.dur(row).saturating_add(2));
             self.table.place(row, start, self.table.track_id(row));
             self.table.set_dur(row, dur);

@@ -24,8 +24,8 @@ impl Activities {
         let mut rest = payload;
         while rest.len() >= WORD_BYTES {
             let length = Record::length(u64_at(rest, 0)) * WORD_BYTES;
-            let whole = rest.get(..length).filter(|record| record.len() >= WORDS * WORD_BYTES);
-            let record = whole.ok_or(Code::DamagedEvent)?;
+            let complete = rest.get(..length).filter(|record| record.len() >= WORDS * WORD_BYTES);
+            let record = complete.ok_or(Code::DamagedEvent)?;
             Activity::from_number(record[0]).ok_or(Code::UnknownKind)?;
             self.words.extend(record.chunks_exact(WORD_BYTES).map(|word| u64_at(word, 0)));
             rest = &rest[length..];

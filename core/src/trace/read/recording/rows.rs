@@ -151,8 +151,8 @@ impl Recording {
         let parent = self.threads[thread].open.last();
         let (mut hierarchy, mut module) = parent.map_or((NameId::EMPTY, None), |p| (p.hierarchy, p.module));
         let track = self.track(thread);
-        let given = int_at(args, 0, key::EXTERNAL_ID);
-        let function = int_at(args, usize::from(given.is_some()), key::RECORD_FUNCTION_ID);
+        let external_id = int_at(args, 0, key::EXTERNAL_ID);
+        let function = int_at(args, usize::from(external_id.is_some()), key::RECORD_FUNCTION_ID);
         let mut reported = Reported::default();
         let mut append = if kind == SpanKind::Module {
             let parent = module;
@@ -171,7 +171,7 @@ impl Recording {
             self.tail.ops += 1;
             let cat = if kind == SpanKind::Annotation { "user_annotation" } else { "cpu_op" };
             let mut row = RowBuilder::new(&mut self.table, b'X', cat);
-            if given.is_none() {
+            if external_id.is_none() {
                 self.tail.last_id = self.tail.last_id.saturating_add(1);
                 row = row.int(Args, "External id", self.tail.last_id);
             }
@@ -194,15 +194,15 @@ impl Recording {
             hierarchy = self.table.names.intern(&frame);
         }
         let name = reported.name.unwrap_or(name);
-        if let Some(id) = given.filter(|_| kind == SpanKind::Annotation) {
+        if let Some(id) = external_id.filter(|_| kind == SpanKind::Annotation) {
             self.tail.annotations.set((id as i64, 0), name.0);
         }
         let row = RowBuilder::at(&mut self.table, node).finish_on(name, (ticks as i64, 0), track);
         self.threads[thread].open.push(Open { row: Some(row), is_over: false, node, hierarchy, module });
         if let Some(sequence) = reported.sequence.filter(|&number| number >= 0) {
             let forward = reported.forward.filter(|&thread| thread > 0);
-            let own = i64::from(self.threads[thread].number) + 1;
-            self.tail.sequences.push((sequence, forward.unwrap_or(own), forward.is_some(), row));
+            let thread_id = i64::from(self.threads[thread].number) + 1;
+            self.tail.sequences.push((sequence, forward.unwrap_or(thread_id), forward.is_some(), row));
         }
     }
 
