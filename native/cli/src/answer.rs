@@ -35,7 +35,7 @@ pub(crate) fn report_without_events(path: &str) {
 /// Returns the exit code of a command with `--strict`, and reports why it is not 0.
 fn strict_code(query: &Query, source: &Source, trace: &Trace, answer: &Answer) -> u8 {
     let unfit = query.unfit(trace, answer);
-    for reason in unfit.iter().filter_map(|one| one.reasons.first()) {
+    for reason in unfit.iter().filter_map(|fitness| fitness.reasons.first()) {
         report(format!("{}: unfit for `{}`: {}", source.path(), query.name, reason.message));
     }
     if is_partial(trace) {

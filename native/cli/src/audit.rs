@@ -39,7 +39,7 @@ impl Audits {
             Format::Csv | Format::ExactCsv => add_csv(&mut self.text, name, rows, self.format, self.several),
             _ => {
                 // A shortened text could not be checked.
-                let whole = (self.format == Format::Table).then(|| {
+                let full_page = (self.format == Format::Table).then(|| {
                     let mut page = Page::default();
                     if self.several {
                         page.line(name);
@@ -48,7 +48,7 @@ impl Audits {
                     page
                 });
                 let mut answer = Answer::from(rows);
-                answer.text = whole;
+                answer.text = full_page;
                 add_text(&mut self.text, name, &answer, self.format, None, self.several);
             }
         }

@@ -161,11 +161,11 @@ fn init(files: &Files) -> Result<u8, Failure> {
     if subjects.is_empty() {
         return Err(Failure::usage("no trace could be read"));
     }
-    if let Some(partial) = subjects.iter().find(|one| one.is_partial()) {
+    if let Some(partial) = subjects.iter().find(|subject| subject.is_partial()) {
         let why = "a part could not be read, so it cannot be measured";
         return Err(Failure::usage(format!("{}: {why}", partial.source())));
     }
-    if let Some(empty) = subjects.iter().find(|one| !one.has_events()) {
+    if let Some(empty) = subjects.iter().find(|subject| !subject.has_events()) {
         return Err(Failure::usage(format!(
             "{}: the trace has no events, so it cannot be measured",
             empty.source()

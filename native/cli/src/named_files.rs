@@ -138,8 +138,8 @@ fn shown(output: &Path) -> String {
 
 /// The path with all links resolved that exist.
 pub(crate) fn resolved(path: &Path) -> PathBuf {
-    if let Ok(whole) = path.canonicalize() {
-        return whole;
+    if let Ok(canonical) = path.canonicalize() {
+        return canonical;
     }
     let folder = folder_of(path);
     let folder = if folder == path { folder.to_path_buf() } else { resolved(folder) };
@@ -166,28 +166,27 @@ mod tests {
     }
 
     /// The values of an argument on the command line.
-    fn given(argument: &Arg, value: &Path) -> Vec<String> {
+    fn command_line(argument: &Arg, value: &Path) -> Vec<String> {
         let value = value.display().to_string();
         argument.get_long().map_or_else(|| vec![value.clone()], |long| vec![format!("--{long}={value}")])
     }
 
     fn uses(command: &Command, wanted: fn(Use) -> bool) -> Vec<Arg> {
         let arguments = command.get_arguments();
-        arguments.filter(|one| use_of(one.get_id().as_str()).is_some_and(wanted)).cloned().collect()
+        arguments.filter(|argument| use_of(argument.get_id().as_str()).is_some_and(wanted)).cloned().collect()
     }
 
     /// Runs a command with the same file for two of its arguments, and another file for those that are required.
-    fn refused(name: &[String], command: &Command, [one, other]: [(&Arg, &Path); 2], spare: &Path) -> String {
-        let chosen = [one.0.get_id(), other.0.get_id()];
+    fn refused(name: &[String], command: &Command, [a, b]: [(&Arg, &Path); 2], spare: &Path) -> String {
+        let chosen = [a.0.get_id(), b.0.get_id()];
         let required =
             command.get_arguments().filter(|arg| arg.is_required_set() && !chosen.contains(&arg.get_id()));
         let mut line: Vec<String> =
             ["kinetoscope".to_owned()].into_iter().chain(name.iter().cloned()).collect();
         // Positional arguments in their order: `diff BASE NEW`.
-        let mut arguments: Vec<(&Arg, &Path)> =
-            required.map(|arg| (arg, spare)).chain([one, other]).collect();
+        let mut arguments: Vec<(&Arg, &Path)> = required.map(|arg| (arg, spare)).chain([a, b]).collect();
         arguments.sort_by_key(|(arg, _)| (arg.is_positional(), arg.get_id() == "new"));
-        line.extend(arguments.into_iter().flat_map(|(arg, path)| given(arg, path)));
+        line.extend(arguments.into_iter().flat_map(|(arg, path)| command_line(arg, path)));
         let matches = super::super::args::command()
             .try_get_matches_from(&line)
             .unwrap_or_else(|error| panic!("{line:?}: {error}"));

@@ -21,11 +21,11 @@ pub(crate) fn record(path: &Path, subjects: &[Subject]) -> Result<(), Failure> {
     let failure = |error| Failure::usage(format!("{}: {error}", path.display()));
     let origin = origin();
     let (partial, complete): (Vec<&Subject>, Vec<&Subject>) =
-        subjects.iter().partition(|one| one.is_partial());
-    for one in partial {
-        report(format!("{}: not recorded, because a part could not be read", one.source()));
+        subjects.iter().partition(|subject| subject.is_partial());
+    for subject in partial {
+        report(format!("{}: not recorded, because a part could not be read", subject.source()));
     }
-    let mut ranks: Vec<Option<i64>> = complete.iter().map(|one| one.rank()).collect();
+    let mut ranks: Vec<Option<i64>> = complete.iter().map(|subject| subject.rank()).collect();
     ranks.sort_unstable();
     ranks.dedup();
     if ranks.len() > 1 {
@@ -90,13 +90,13 @@ fn origin() -> Origin {
 
 /// The commit that continuous integration works on, or that of the repository around the folder.
 fn commit() -> String {
-    let given = ["GITHUB_SHA", "CI_COMMIT_SHA"].into_iter().find_map(|name| std::env::var(name).ok());
+    let variable = ["GITHUB_SHA", "CI_COMMIT_SHA"].into_iter().find_map(|name| std::env::var(name).ok());
     let of_repository = || {
         let mut git = Command::new("git");
         let output = git.args(["rev-parse", "HEAD"]).stderr(Stdio::null()).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
-    given.filter(|commit| !commit.is_empty()).or_else(of_repository).unwrap_or_default()
+    variable.filter(|commit| !commit.is_empty()).or_else(of_repository).unwrap_or_default()
 }
 
 /// Prints where the metrics of a history changed.

@@ -54,7 +54,7 @@ fn a_link_that_nothing_decides_is_a_loss() {
     assert_eq!(code(&["--strict", &trace]), Some(3));
     let check = rows(&["check", &trace]);
     let lost: Vec<&Value> = check.iter().filter(|row| row["kind"] == "lost").collect();
-    assert!(matches!(lost[..], [one] if one["name"] == "ambiguous_link" && one["count"] == 2), "{lost:?}");
+    assert!(matches!(lost[..], [loss] if loss["name"] == "ambiguous_link" && loss["count"] == 2), "{lost:?}");
     let fitness = answer(&["fitness", &trace]).to_string();
     assert!(fitness.contains("2 parts of the trace lost or uncertain"), "{fitness}");
 }
@@ -235,9 +235,9 @@ fn stacks_state_that_the_cpu_is_missing() {
 /// Of spans that overlap, each instant counts for the first lane that is in one; none is outside of all spans.
 #[test]
 fn overlapping_asynchronous_spans_count_each_instant() {
-    let [one, both] =
+    let [alone, both] =
         ["asynchronous_one", "asynchronous_overlaps"].map(|name| data(&format!("cases/{name}.json")));
-    let output = kinetoscope(&["diff", &one, &both, "--format", "json"]).stdout;
+    let output = kinetoscope(&["diff", &alone, &both, "--format", "json"]).stdout;
     let answer: Value = serde_json::from_slice(&output).expect("JSON");
     let rows = answer["rows"].as_array().expect("rows").clone();
     let ranges: Vec<&Value> = rows.iter().filter(|row| row["kind"] == "range").collect();
@@ -292,16 +292,16 @@ fn asynchronous_spans_next_to_that_of_the_recorder_are_the_program() {
         event.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
         event
     };
-    let own = event("X", "PyTorch Profiler (0)", json!({"cat": "Trace", "ts": 0, "dur": 100}));
+    let recorder = event("X", "PyTorch Profiler (0)", json!({"cat": "Trace", "ts": 0, "dur": 100}));
     let span = [event("b", "r", json!({"id": 1, "ts": 10})), event("e", "r", json!({"id": 1, "ts": 60}))];
     let write = |events: Value| fs::write(&path, events.to_string()).expect("a trace");
-    write(json!([own, span[0], span[1]]));
+    write(json!([recorder, span[0], span[1]]));
     let name = path.to_str().expect("UTF-8");
     assert_eq!(column(&rows(&["names", name]), "total_ns").last(), Some(&("r".into(), 50_000)));
     let folded =
         String::from_utf8(kinetoscope(&["export", "folded", "--lanes", name]).stdout).expect("UTF-8");
     assert!(folded.contains(";r 50"), "{folded}");
-    write(json!([own, span[0], span[1], event("X", "other", json!({"ts": 0, "dur": 5}))]));
+    write(json!([recorder, span[0], span[1], event("X", "other", json!({"ts": 0, "dur": 5}))]));
     let check = rows(&["check", name]);
     assert!(check.iter().any(|row| row["name"] == "async_apart" && row["count"] == 1), "{check:?}");
     let page = String::from_utf8(kinetoscope(&["diff", name, name]).stdout).expect("UTF-8");

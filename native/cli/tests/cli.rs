@@ -135,8 +135,8 @@ fn the_rules_are_those_of_the_version_unless_another_is_given() {
     };
     assert!(doubt(&[&older]).as_str().is_some_and(|doubt| doubt.contains("2.6 to 2.10")));
     assert_eq!(doubt(&[&trace]), serde_json::Value::Null);
-    let own = data("healthy/recording.ktrace").display().to_string();
-    assert_eq!(rules(&[&own]), serde_json::Value::Null);
+    let recording = data("healthy/recording.ktrace").display().to_string();
+    assert_eq!(rules(&[&recording]), serde_json::Value::Null);
     let refused = kinetoscope(&["ops", &trace, "--torch-version", "newest"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("expected a version of PyTorch, such as 2.15"));
@@ -308,8 +308,9 @@ fn outputs_of_several_traces_do_not_collide() {
         for rank in ["rank0", "rank1"] {
             assert!(fs::exists(path(&format!("{command}/{rank}/trace.json"))).expect("an answer"));
         }
-        let one = [command, &path("run/rank0/trace.json"), &path("run/rank1/trace.json"), "-o", &path("no")];
-        let refused = kinetoscope(&one);
+        let colliding =
+            [command, &path("run/rank0/trace.json"), &path("run/rank1/trace.json"), "-o", &path("no")];
+        let refused = kinetoscope(&colliding);
         assert_eq!(refused.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&refused.stderr).contains("two traces would be written to"));
         assert_eq!(code(&[command, &path("run"), &path("other"), "-o", &path("no")]), Some(2));

@@ -23,7 +23,9 @@ fn answer(folder: &Path, arguments: &str) -> Value {
 /// The number of a diagnostic.
 fn count(answer: &Value, code: &str) -> i64 {
     let all = answer["diagnostics"].as_array().expect("diagnostics");
-    all.iter().find(|one| one["code"] == code).map_or(0, |one| one["count"].as_i64().expect("a count"))
+    all.iter()
+        .find(|diagnostic| diagnostic["code"] == code)
+        .map_or(0, |diagnostic| diagnostic["count"].as_i64().expect("a count"))
 }
 
 /// A folder with traces, and the files of `more`.

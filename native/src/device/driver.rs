@@ -34,9 +34,9 @@ fn check(call: &'static str, code: u32) -> Result<(), Unavailable> {
 impl Driver {
     /// Loads and initialises the driver, from the path in [`DRIVER_VARIABLE`] or from the system's library path.
     pub(crate) fn load() -> Result<Driver, Unavailable> {
-        let given = std::env::var_os(DRIVER_VARIABLE).map(|path| vec![path]);
+        let configured = std::env::var_os(DRIVER_VARIABLE).map(|path| vec![path]);
         let names: Vec<OsString> =
-            given.unwrap_or_else(|| ["libcuda.so.1", "libcuda.so", "nvcuda.dll"].map(Into::into).into());
+            configured.unwrap_or_else(|| ["libcuda.so.1", "libcuda.so", "nvcuda.dll"].map(Into::into).into());
         let mut reasons = Vec::new();
         let library = names.iter().find_map(|name| load(name).map_err(|reason| reasons.push(reason)).ok());
         // The error for the first name is reported; the other names are those of other systems.

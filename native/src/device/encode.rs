@@ -242,11 +242,11 @@ impl Encoder {
         name: u32,
         span: Span,
         place: &DevicePlace,
-        own: &[u64],
+        details: &[u64],
         out: &mut Vec<u64>,
     ) {
         let mut values = vec![u64::from(place.context)];
-        values.extend_from_slice(own);
+        values.extend_from_slice(details);
         values.extend([u64::from(place.graph), place.node]);
         values.extend([u64::from(place.channel.0), u64::from(place.channel.1)]);
         let (track, correlation) = ([place.device, place.stream], place.correlation);
@@ -289,12 +289,12 @@ impl Encoder {
         let [from, to] = copy.memories.map(|memory| name_in(&MEMORIES, u32::from(memory), "Unknown"));
         let direction = name_in(&DIRECTIONS, u32::from(copy.direction), DIRECTIONS[0]);
         let name = id(&format!("Memcpy {direction} ({from} -> {to})"));
-        let own = [copy.bytes, bandwidth(copy.bytes, copy.span)];
+        let details = [copy.bytes, bandwidth(copy.bytes, copy.span)];
         let Some([from, to]) = copy.peers else {
-            return self.on_device(Activity::Memcpy, name, copy.span, &copy.place, &own, out);
+            return self.on_device(Activity::Memcpy, name, copy.span, &copy.place, &details, out);
         };
         let before = out.len();
-        self.on_device(Activity::PeerCopy, name, copy.span, &copy.place, &own, out);
+        self.on_device(Activity::PeerCopy, name, copy.span, &copy.place, &details, out);
         if out.len() > before {
             out.extend([from.0, from.1, to.0, to.1].map(u64::from));
             out[before] = head(Activity::PeerCopy, (out.len() - before - 1) as u16, name);

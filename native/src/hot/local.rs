@@ -205,7 +205,7 @@ pub(crate) fn is_busy() -> bool {
 /// Returns whether a chunk is owned by this thread.
 #[cfg(unix)]
 pub(crate) fn owns(chunk: &'static Chunk) -> bool {
-    LOCAL.with(|local| local.chunk.get().is_some_and(|own| std::ptr::eq(own, chunk)))
+    LOCAL.with(|local| local.chunk.get().is_some_and(|current| std::ptr::eq(current, chunk)))
 }
 
 /// Sets the name of the calling thread, in the present recording and in later ones. An empty one removes it. Has no effect

@@ -85,11 +85,11 @@ pub(crate) fn capture() -> u32 {
         let frames = addresses.iter().flat_map(|&address| stacks.at(address));
         let frames: Vec<&Frame> = frames.filter(|frame| !frame.is_standard).collect();
         // The innermost frames are those of `backtrace`, followed by those of the recorder.
-        let own = frames.iter().position(|frame| frame.is_own).unwrap_or_else(|| {
+        let first_own = frames.iter().position(|frame| frame.is_own).unwrap_or_else(|| {
             HAS_NAMELESS.store(true, Ordering::Relaxed);
             0
         });
-        let theirs = frames[own..].iter().skip_while(|frame| frame.is_own);
+        let theirs = frames[first_own..].iter().skip_while(|frame| frame.is_own);
         let text: String = theirs.map(|frame| frame.text.as_str()).collect();
         let id = registry().add_name(&text);
         stacks.stacks.insert(addresses, id);

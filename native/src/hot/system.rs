@@ -26,13 +26,13 @@ pub(crate) fn give_name(mut name: String) {
     name.truncate(up_to(&name, GIVEN_NAME_BYTES).len());
     let name = if name.is_empty() { None } else { Some(name) };
     // While a thread ends, its name may be gone.
-    let _ = GIVEN.try_with(|given| given.replace(name));
+    let _ = GIVEN.try_with(|cell| cell.replace(name));
 }
 
 /// Returns the calling thread.
 pub(crate) fn this_thread(is_ending: bool) -> Thread {
-    let given = GIVEN.try_with(|given| given.borrow().clone()).ok().flatten();
-    Thread { id: system_id(), name: given.unwrap_or_else(|| known_name(is_ending)) }
+    let name = GIVEN.try_with(|cell| cell.borrow().clone()).ok().flatten();
+    Thread { id: system_id(), name: name.unwrap_or_else(|| known_name(is_ending)) }
 }
 
 /// Returns the name of Rust's handle, which is gone while a thread ends, unless the program has given the thread another

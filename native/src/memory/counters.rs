@@ -55,8 +55,8 @@ pub(super) fn add(bytes: i64) -> i64 {
 
 /// Returns the bytes that are allocated now: exact up to [`UNRECORDED_BYTES`] / 2 for each other thread that runs.
 pub(super) fn allocated() -> i64 {
-    let own = Some(OWN.get()).filter(|&own| own != NOT_COUNTING);
-    TOTAL.load(Ordering::Relaxed) + own.unwrap_or(0)
+    let unrecorded = Some(OWN.get()).filter(|&unrecorded| unrecorded != NOT_COUNTING);
+    TOTAL.load(Ordering::Relaxed) + unrecorded.unwrap_or(0)
 }
 
 /// Returns the most bytes that were allocated at once.

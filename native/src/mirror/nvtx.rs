@@ -28,8 +28,8 @@ fn nvtx() -> Option<&'static Nvtx> {
 
 #[cfg(feature = "nvtx")]
 fn load() -> Option<Nvtx> {
-    let given = std::env::var_os(LIBRARY_VARIABLE).map(|path| vec![path]);
-    let names = given.unwrap_or_else(|| {
+    let configured = std::env::var_os(LIBRARY_VARIABLE).map(|path| vec![path]);
+    let names = configured.unwrap_or_else(|| {
         ["libnvToolsExt.so.1", "libnvToolsExt.so", "nvToolsExt64_1.dll", "libnvToolsExt.dylib"]
             .map(Into::into)
             .into()

@@ -54,7 +54,7 @@ impl Content {
             (Content::File { length, start, .. }, Content::File { start: next, length: more, .. }) => {
                 *length = next.saturating_sub(*start) + more;
             }
-            (own, next) => *own = next,
+            (current, next) => *current = next,
         }
     }
 }

@@ -128,8 +128,8 @@ impl ProfileData {
             if has_device {
                 let device = row.device.map(|device| {
                     let share = device.self_percent.map_or_else(String::new, rounded);
-                    let [own, total] = [device.self_ns, device.total_ns].map(seconds);
-                    [share, own, total, mean(device.total_ns, row.calls)]
+                    let [self_time, total] = [device.self_ns, device.total_ns].map(seconds);
+                    [share, self_time, total, mean(device.total_ns, row.calls)]
                 });
                 cells.extend(device.unwrap_or_default());
             }

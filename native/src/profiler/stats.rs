@@ -124,9 +124,9 @@ mod tests {
         };
         assert_eq!(summary.device, Some(worst));
         assert!(summary.to_csv().ends_with("\r\n3,5,3.605551275463989,18,9,10,11,40,60\r\n"));
-        let one = summarize(&[RunStats { time_ns: 7, ..RunStats::default() }]).expect("a summary");
-        assert_eq!((one.time_std_ns, one.device), (None, None));
-        assert!(one.to_csv().ends_with("\r\n1,7,,,,,,,\r\n"));
+        let single = summarize(&[RunStats { time_ns: 7, ..RunStats::default() }]).expect("a summary");
+        assert_eq!((single.time_std_ns, single.device), (None, None));
+        assert!(single.to_csv().ends_with("\r\n1,7,,,,,,,\r\n"));
         assert_eq!(summarize(&[]), None);
         let mut mixed = runs.clone();
         mixed[1].device = Some(DeviceMemory { free: None, used: None, ..memory(9, 0) });

@@ -93,7 +93,7 @@ unsafe fn module(info: &libc::dl_phdr_info) -> Option<Module<Vec<u8>>> {
     let range = |header: &libc::Elf64_Phdr| header.p_vaddr..header.p_vaddr + header.p_memsz;
     let loaded = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
     let code = loaded.clone().find(|header| header.p_flags & libc::PF_X != 0).map(range)?;
-    let whole = loaded.clone().map(|h| h.p_vaddr).min()?..loaded.clone().map(|h| range(h).end).max()?;
+    let extent = loaded.clone().map(|h| h.p_vaddr).min()?..loaded.clone().map(|h| range(h).end).max()?;
     let mut sections = ExplicitModuleSectionInfo { text_svma: Some(code), ..Default::default() };
     let header = headers.iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME).map(range);
     if let Some(header) = header {
@@ -102,9 +102,9 @@ unsafe fn module(info: &libc::dl_phdr_info) -> Option<Module<Vec<u8>>> {
         if let Some((RELATIVE_32, distance)) = bytes.get(1).copied().zip(bytes.get(4..8)) {
             let distance = i32::from_le_bytes([distance[0], distance[1], distance[2], distance[3]]);
             let frames = (header.start + 4).wrapping_add_signed(distance.into());
-            if let Some(around) = loaded.clone().map(range).find(|range| range.contains(&frames)) {
+            if let Some(segment) = loaded.clone().map(range).find(|range| range.contains(&frames)) {
                 // Its length is not stated: what follows it in the segment is not read.
-                let frames = frames..around.end;
+                let frames = frames..segment.end;
                 // SAFETY: the segment is mapped.
                 sections.eh_frame = Some(unsafe { copy(base, &frames) });
                 sections.eh_frame_svma = Some(frames);
@@ -113,7 +113,7 @@ unsafe fn module(info: &libc::dl_phdr_info) -> Option<Module<Vec<u8>>> {
             }
         }
     }
-    let range = base + whole.start..base + whole.end;
+    let range = base + extent.start..base + extent.end;
     Some(Module::new(name.to_string_lossy().into_owned(), range, base, sections))
 }
 

@@ -128,7 +128,7 @@ impl Visit for Fields {
 /// the program gave it, or the place where it was spawned.
 #[derive(Default)]
 struct TaskName {
-    given: String,
+    name: String,
     file: String,
     line: i128,
 }
@@ -140,7 +140,7 @@ impl TaskName {
 
     fn keep(&mut self, field: &str, value: &FieldValue) {
         match (field, value) {
-            ("task.name", FieldValue::Text(name)) => self.given.clone_from(name),
+            ("task.name", FieldValue::Text(name)) => self.name.clone_from(name),
             ("loc.file", FieldValue::Text(file)) => self.file.clone_from(file),
             ("loc.line", FieldValue::Int(line)) => self.line = *line,
             _ => {}
@@ -148,6 +148,6 @@ impl TaskName {
     }
 
     fn text(&self) -> String {
-        if self.given.is_empty() { format!("task {}:{}", self.file, self.line) } else { self.given.clone() }
+        if self.name.is_empty() { format!("task {}:{}", self.file, self.line) } else { self.name.clone() }
     }
 }

@@ -139,15 +139,15 @@ fn functions_about_intervals_equal_the_engine() {
 
 #[test]
 fn functions_about_events_follow_the_tables() {
-    let one = session();
+    let session = session();
     let steps = "SELECT count(*) FROM events WHERE step_of(event) IS DISTINCT FROM step";
-    assert_eq!(rows(&one, steps), [[json!(0)]]);
+    assert_eq!(rows(&session, steps), [[json!(0)]]);
     let calls = "SELECT count(*), sum(CASE WHEN launch_of(work) = call THEN 1 ELSE 0 END) FROM launches";
-    let calls = rows(&one, calls);
+    let calls = rows(&session, calls);
     assert!(calls[0][0].as_i64() > Some(0));
     assert_eq!(calls[0][0], calls[0][1]);
     let ancestors = "SELECT event, parent, depth, ancestors(event) FROM events WHERE depth = 2 LIMIT 5";
-    for row in rows(&one, ancestors) {
+    for row in rows(&session, ancestors) {
         let list = row[3].as_array().expect("a list");
         assert_eq!((list.len(), &list[0]), (2, &row[1]), "{row:?}");
     }

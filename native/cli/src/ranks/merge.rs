@@ -26,16 +26,18 @@ pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
         report(&note.message);
     }
     let alignments = run.alignments();
-    if let Some(rank) = wanted.iter().flatten().find(|rank| alignments.iter().all(|one| one.rank != **rank)) {
+    if let Some(rank) =
+        wanted.iter().flatten().find(|rank| alignments.iter().all(|alignment| alignment.rank != **rank))
+    {
         return Err(Failure::usage(format!("there is no trace of rank {rank}")));
     }
     let mut output = Output::create(files.output.as_deref())?;
     let mut merger = Merger::default();
     let mut failure = None;
     read_run(&sources, &files.reading.rules, &mut |found| {
-        let alignment = alignments.iter().find(|one| one.source == found.name);
+        let alignment = alignments.iter().find(|alignment| alignment.source == found.name);
         let is_wanted = |rank| wanted.as_ref().is_none_or(|wanted| wanted.contains(&rank));
-        let Some(alignment) = alignment.filter(|one| is_wanted(one.rank)) else { return };
+        let Some(alignment) = alignment.filter(|alignment| is_wanted(alignment.rank)) else { return };
         if let (Ok(Content::Trace(trace)), None) = (found.content, &failure) {
             failure = merger.add(&trace, alignment, &mut |piece| output.write(piece)).err();
         }

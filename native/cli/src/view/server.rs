@@ -175,12 +175,12 @@ fn router(address: SocketAddr, secret: &str, content: &Content, entry: Entry) ->
         Content::Live(live) => page.nest(&format!("/{secret}/live"), live::router(live)),
     };
     let header = |text: String| HeaderValue::from_str(&text).map_err(|e| Failure::usage(e.to_string()));
-    let own = ServerHeaders {
+    let server = ServerHeaders {
         host: header(address.to_string())?,
         origin: header(format!("http://{address}"))?,
         policy: header(format!("{}; frame-ancestors 'none'", policy()))?,
     };
-    Ok(router.layer(from_fn(move |request, next| guard(own.clone(), request, next))))
+    Ok(router.layer(from_fn(move |request, next| guard(server.clone(), request, next))))
 }
 
 /// The policy of the page, which it also has itself.
@@ -217,14 +217,14 @@ struct ServerHeaders {
 
 /// Refuses requests for another host and of another page, and sets headers: so that no other page can show or read an answer, no
 /// answer is kept or taken for something else, and the browser does not decompress a trace.
-async fn guard(own: ServerHeaders, request: Request, next: Next) -> Response {
-    let is_foreign = request.headers().get_all(ORIGIN).iter().any(|origin| *origin != own.origin);
+async fn guard(server: ServerHeaders, request: Request, next: Next) -> Response {
+    let is_foreign = request.headers().get_all(ORIGIN).iter().any(|origin| *origin != server.origin);
     let is_trace = ["/trace/", "/live/"].iter().any(|part| request.uri().path().contains(part));
     let hosts: Vec<_> = request.headers().get_all(HOST).iter().collect();
     // An address of another host can also be in the first line.
     let is_elsewhere =
-        request.uri().authority().is_some_and(|host| host.as_str().as_bytes() != own.host.as_bytes());
-    let mut response = if hosts != [&own.host] || is_elsewhere || is_foreign {
+        request.uri().authority().is_some_and(|host| host.as_str().as_bytes() != server.host.as_bytes());
+    let mut response = if hosts != [&server.host] || is_elsewhere || is_foreign {
         StatusCode::FORBIDDEN.into_response()
     } else {
         next.run(request).await
@@ -239,7 +239,7 @@ async fn guard(own: ServerHeaders, request: Request, next: Next) -> Response {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
     }
     let is_page = headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
-    let policy = if is_page { own.policy } else { HeaderValue::from_static(NO_CONTENT) };
+    let policy = if is_page { server.policy } else { HeaderValue::from_static(NO_CONTENT) };
     headers.insert(CONTENT_SECURITY_POLICY, policy);
     for (name, value) in [
         (CACHE_CONTROL, "no-store"),

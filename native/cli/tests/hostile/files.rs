@@ -218,8 +218,8 @@ fn a_link_that_another_user_planted_is_not_followed() {
     let open = open_folder(PathBuf::from(path("open")));
     let link = open.join("out.json");
     symlink(folder.path().join("victim"), &link).expect("a link");
-    let own = kinetoscope(&["info", &path("small.json"), "-o", &link.display().to_string()]);
-    assert_eq!(own.status.code(), Some(0), "{}", errors(&own));
+    let output = kinetoscope(&["info", &path("small.json"), "-o", &link.display().to_string()]);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
     fs::write(path("victim"), BEFORE).expect("a file");
     if std::os::unix::fs::lchown(&link, Some(OTHER_USER), Some(OTHER_USER)).is_err() {
         eprintln!("skipped: only root can give a link to another user");

@@ -334,7 +334,7 @@ fn reports_of_budgets_have_no_text_that_is_obeyed() {
         .as_array()
         .expect("results")
         .iter()
-        .map(|one| one["message"]["text"].as_str().expect("a text"));
+        .map(|entry| entry["message"]["text"].as_str().expect("a text"));
     assert!(
         message.clone().any(|text| text.contains("!\\[t\\]("))
             && message.clone().all(|text| obeyed(text).is_none())

@@ -53,8 +53,8 @@ fn merging_writes_each_recording_once() {
         fs::write(&path, small_trace(Some(rank), 1)).expect("a trace");
         path
     };
-    let (one, two) = (path("rank0.json", 0), path("rank1.json", 1));
-    let output = kinetoscope(&["merge", text(&one), text(&one), text(&two), "-o", text(&merged)]);
+    let (first, second) = (path("rank0.json", 0), path("rank1.json", 1));
+    let output = kinetoscope(&["merge", text(&first), text(&first), text(&second), "-o", text(&merged)]);
     assert!(
         String::from_utf8_lossy(&output.stderr)
             .contains("rank0.json (2): rank 0 at the same time as rank0.json")

@@ -143,8 +143,8 @@ mod tests {
             || std::iter::from_fn(|| order.next().map(|turn| names(&turn))).flatten().collect::<Vec<_>>();
         let mut names = thread::scope(|scope| {
             let other = scope.spawn(work);
-            let own = work();
-            [own, other.join().expect("a thread")].concat()
+            let local = work();
+            [local, other.join().expect("a thread")].concat()
         });
         names.sort_unstable();
         let mut expected = TABLES.map(|schema| schema.name);

@@ -86,7 +86,7 @@ fn suggestion(name: &str, names: &[String]) -> String {
     let near: Vec<String> = near.iter().take(3).map(|(_, known)| format!("`{known}`")).collect();
     match near.as_slice() {
         [] => String::new(),
-        [one] => format!("; did you mean {one}?"),
+        [only] => format!("; did you mean {only}?"),
         [most @ .., last] => format!("; did you mean {} or {last}?", most.join(", ")),
     }
 }

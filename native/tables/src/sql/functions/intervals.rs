@@ -203,12 +203,12 @@ mod tests {
     fn busy(rows: &[(i64, i64, bool)], pieces: usize) -> i64 {
         let mut merged = Intervals::default();
         for piece in rows.chunks(rows.len().div_ceil(pieces)) {
-            let mut one = Intervals::default();
+            let mut part = Intervals::default();
             let starts = Int64Array::from_iter_values(piece.iter().map(|row| row.0));
             let durations = Int64Array::from_iter_values(piece.iter().map(|row| row.1));
             let flags: BooleanArray = piece.iter().map(|row| Some(row.2)).collect();
-            one.update_batch(&[Arc::new(starts), Arc::new(durations), Arc::new(flags)]).expect("intervals");
-            let states: Vec<ArrayRef> = one
+            part.update_batch(&[Arc::new(starts), Arc::new(durations), Arc::new(flags)]).expect("intervals");
+            let states: Vec<ArrayRef> = part
                 .state()
                 .expect("a state")
                 .iter()

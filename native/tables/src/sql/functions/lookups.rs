@@ -126,10 +126,10 @@ impl Lookup {
                 lists.append(false);
                 continue;
             };
-            let mut around = found.get(&event);
-            while let Some(&parent) = around {
+            let mut ancestor = found.get(&event);
+            while let Some(&parent) = ancestor {
                 lists.values().append_value(parent);
-                around = found.get(&parent);
+                ancestor = found.get(&parent);
             }
             lists.append(true);
         }
