@@ -30,9 +30,9 @@ impl EngineComparison {
         self.comparison.as_ref().ok_or_else(|| failure(&Error::Empty))
     }
 
-    fn answer(&self, query: &str, given: JsValue, for_reading: bool) -> Result<Answer, JsValue> {
+    fn answer(&self, query: &str, object: JsValue, for_reading: bool) -> Result<Answer, JsValue> {
         let query = find(query).map_err(|e| failure(&e))?;
-        let options = options(query.options, given)?;
+        let options = options(query.options, object)?;
         let request = Request::new(&options).for_reading(for_reading);
         self.comparison()?.answer(query, request).map_err(|e| failure(&e))
     }

@@ -97,7 +97,8 @@ fn check_numbers(object: &JsValue) -> Result<(), JsValue> {
     let is_wrong = |value: &JsValue| value.as_f64().is_some_and(|number| !number.is_finite());
     for entry in Object::entries(object) {
         let [key, value] = [0, 1].map(|at| Array::from(&entry).get(at));
-        if is_wrong(&value) || Array::is_array(&value) && Array::from(&value).iter().any(|one| is_wrong(&one))
+        if is_wrong(&value)
+            || Array::is_array(&value) && Array::from(&value).iter().any(|item| is_wrong(&item))
         {
             let key = key.as_string().unwrap_or_default();
             return Err(failure(&Error::BadOption(format!("{key}: expected a finite number"))));

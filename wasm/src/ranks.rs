@@ -31,17 +31,17 @@ pub struct EngineRun {
 }
 
 impl EngineRun {
-    fn answer(&self, given: JsValue, for_reading: bool) -> Result<Answer, JsValue> {
+    fn answer(&self, object: JsValue, for_reading: bool) -> Result<Answer, JsValue> {
         let query = query(QUERY).map_err(|e| failure(&e))?;
-        let options = options(query.options, given)?;
+        let options = options(query.options, object)?;
         let request = Request::new(&options).for_reading(for_reading).compile_by(crate::expression::compile);
         self.run.answer(request).map_err(|e| failure(&e))
     }
 
     /// Returns the rows of some kinds, or those of all kinds.
-    fn rows_of_kinds(&self, given: JsValue, kinds: Option<&[String]>) -> Result<Rows, JsValue> {
-        let has_options = given.is_object() && Object::keys(&Object::from(given.clone())).length() > 0;
-        let filtered = if has_options { Some(self.answer(given, false)?.rows) } else { None };
+    fn rows_of_kinds(&self, object: JsValue, kinds: Option<&[String]>) -> Result<Rows, JsValue> {
+        let has_options = object.is_object() && Object::keys(&Object::from(object.clone())).length() > 0;
+        let filtered = if has_options { Some(self.answer(object, false)?.rows) } else { None };
         let all = match &filtered {
             Some(rows) => rows,
             None => self.all.get_or_init(|| self.run.rows(&RanksOptions::default())),
@@ -154,10 +154,12 @@ impl EngineRun {
             if ranks.is_empty() {
                 return Err(refused("none is given".to_owned()));
             }
-            if let Some(rank) = ranks.iter().find(|&&rank| alignments.iter().all(|one| one.rank != rank)) {
+            if let Some(rank) =
+                ranks.iter().find(|&&rank| alignments.iter().all(|alignment| alignment.rank != rank))
+            {
                 return Err(refused(format!("there is no trace of rank {rank}")));
             }
-            alignments.retain(|one| ranks.contains(&one.rank));
+            alignments.retain(|alignment| ranks.contains(&alignment.rank));
         }
         Ok(EngineMerging { alignments, merger: Merger::default() })
     }
@@ -175,7 +177,7 @@ impl EngineMerging {
     /// Whether the trace of a source is merged.
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
     pub fn includes(&self, source: String) -> bool {
-        self.alignments.iter().any(|one| one.source == source)
+        self.alignments.iter().any(|alignment| alignment.source == source)
     }
 
     /// Writes the events of a trace. Returns the pieces.
@@ -185,7 +187,7 @@ impl EngineMerging {
     #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes strings by value")]
     pub fn add(&mut self, trace: &EngineTrace, source: String) -> Result<Array, JsValue> {
         let pieces = Array::new();
-        if let Some(alignment) = self.alignments.iter().find(|one| one.source == source) {
+        if let Some(alignment) = self.alignments.iter().find(|alignment| alignment.source == source) {
             let merged = self.merger.add(trace.trace(), alignment, &mut |piece| push(&pieces, piece));
             merged.map_err(|e| failure(&e))?;
         }

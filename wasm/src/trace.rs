@@ -60,7 +60,7 @@ impl EngineTrace {
         &self,
         name: &str,
         query_name: &str,
-        given: JsValue,
+        object: JsValue,
         part: AnswerForm,
     ) -> Result<Answer, JsValue> {
         let query = query(query_name).map_err(|e| failure(&e))?;
@@ -71,7 +71,7 @@ impl EngineTrace {
         if offset > 0 && query.options.iter().all(|option| option.name != "row-limit") {
             return Err(failure(&Error::BadOption(format!("offset: {query_name} has no row limit"))));
         }
-        let options = options(query.options, given)?;
+        let options = options(query.options, object)?;
         let request = Request::new(&options).about(name).for_reading(for_reading).compile_by(compile);
         let mut answer = query.answer(&self.trace, request).map_err(|e| failure(&e))?;
         answer.rows.rows.drain(..offset.min(answer.rows.rows.len()));

@@ -54,9 +54,9 @@ impl EngineTrace {
     /// # Errors
     /// Returns an error if `other` is no execution trace, or of another recording.
     pub fn join(&mut self, other: EngineTrace) -> Result<usize, JsValue> {
-        let (own, other) = (Rc::get_mut(&mut self.trace), Rc::into_inner(other.trace));
+        let (trace, other) = (Rc::get_mut(&mut self.trace), Rc::into_inner(other.trace));
         let in_use = || Error::BadOption("a trace cannot be joined during an export".into());
-        let joined = own.zip(other).ok_or_else(in_use).and_then(|(own, other)| own.join(other));
+        let joined = trace.zip(other).ok_or_else(in_use).and_then(|(trace, other)| trace.join(other));
         joined.map_err(|e| failure(&e))
     }
 
@@ -84,8 +84,8 @@ impl EngineTrace {
     ///
     /// # Errors
     /// Returns an error if an option is invalid, or there is no such row.
-    pub fn instances(&self, row: u32, given: JsValue) -> Result<Object, JsValue> {
-        let options = options(query("ops").map_err(|e| failure(&e))?.options, given)?;
+    pub fn instances(&self, row: u32, object: JsValue) -> Result<Object, JsValue> {
+        let options = options(query("ops").map_err(|e| failure(&e))?.options, object)?;
         let found = spans::instances(&self.trace, OpsOptions::from_options(&options, false).group_by, row);
         if found.is_empty() {
             return Err(failure(&Error::BadOption(format!(
@@ -100,11 +100,11 @@ impl EngineTrace {
     /// # Errors
     /// Returns an error if there is no such event.
     pub fn related(&self, row: u32) -> Result<Object, JsValue> {
-        let (own, related) = spans::related(&self.trace, self.row(row)?);
-        let all: Vec<Span> = own.into_iter().chain(related.iter().map(|r| r.1)).collect();
+        let (span, related) = spans::related(&self.trace, self.row(row)?);
+        let all: Vec<Span> = span.into_iter().chain(related.iter().map(|r| r.1)).collect();
         let relation = related.iter().map(|r| r.0.as_str());
-        let own = own.iter().map(|_| Relation::Own.as_str());
-        let relation: Array = own.chain(relation).map(JsValue::from_str).collect();
+        let own_relation = span.iter().map(|_| Relation::Own.as_str());
+        let relation: Array = own_relation.chain(relation).map(JsValue::from_str).collect();
         let out = self.spans(&all);
         set(&out, "relation", &relation);
         Ok(out)
@@ -162,9 +162,9 @@ impl EngineTrace {
     ///
     /// # Errors
     /// Returns an error if there is no such export, an option is invalid, or the options exclude this trace.
-    pub fn export(&self, name: &str, given: JsValue, salt: &[u8]) -> Result<EngineWriting, JsValue> {
+    pub fn export(&self, name: &str, object: JsValue, salt: &[u8]) -> Result<EngineWriting, JsValue> {
         let export = export(name).map_err(|e| failure(&e))?;
-        let options = options(export.options, given)?;
+        let options = options(export.options, object)?;
         match export.begin(&self.trace, &options, salt).map_err(|e| failure(&e))? {
             Started::Writing(writing) => Ok(EngineWriting::new(Rc::clone(&self.trace), writing)),
             Started::Skipped => Err(failure(&Error::BadOption("the options exclude this trace".to_owned()))),
