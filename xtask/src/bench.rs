@@ -65,11 +65,11 @@ pub(crate) fn measure_all(events: u64) -> Result<(), Failure> {
     node::measure(&small)?;
     records()?;
     let tiny = generated(3_500, 1)?;
-    let one = measure(&program("kinetoscope"), &["summary", &path(&tiny)?])?;
+    let measured = measure(&program("kinetoscope"), &["summary", &path(&tiny)?])?;
     println!(
         "| 3500 events, 1 MB of text | `kinetoscope summary` | {:.0} ms | {} MB |",
-        one.seconds * 1e3,
-        one.megabytes
+        measured.seconds * 1e3,
+        measured.megabytes
     );
     reading::phases(&small)?;
     analyses::measure(&small)

@@ -22,17 +22,17 @@ pub(crate) fn check() -> Result<Tally, Failure> {
     for (package, folder, sets) in CRATES {
         let manifest = root().join(folder).join("Cargo.toml");
         let text = fs::read_to_string(&manifest).map_err(|e| format!("{}: {e}", manifest.display()))?;
-        let mut own = features(&text);
-        if own.is_empty() {
+        let mut names = features(&text);
+        if names.is_empty() {
             return Err(format!("{package}: no features in {}", manifest.display()));
         }
-        own.retain(|name| !APART.contains(&name.as_str()));
+        names.retain(|name| !APART.contains(&name.as_str()));
         check_set(package, "")?;
-        for set in own.iter().map(String::as_str).chain(sets.iter().copied()) {
+        for set in names.iter().map(String::as_str).chain(sets.iter().copied()) {
             check_set(package, set)?;
         }
-        if own.len() > 1 {
-            check_set(package, &own.join(","))?;
+        if names.len() > 1 {
+            check_set(package, &names.join(","))?;
         }
     }
     Ok(Tally { passed: CRATES.len(), ..Tally::default() })

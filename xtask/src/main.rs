@@ -70,7 +70,7 @@ fn main() -> ExitCode {
     let result = match words[..] {
         ["test"] => schedule::run(&plan::TEST),
         ["test", "slow"] => schedule::run(&plan::SLOW),
-        ["test", name] => chosen(&[name]).and_then(|steps| one(&steps[0])),
+        ["test", name] => chosen(&[name]).and_then(|steps| run_step(&steps[0])),
         ["test", ref names @ ..] => chosen(names).and_then(|steps| schedule::run(&steps)),
         ["fuzz", ..] => number(60).and_then(fuzz::fresh).map(drop),
         ["package"] => package::build(),
@@ -87,7 +87,7 @@ fn main() -> ExitCode {
         ["bench", "peers", events] => count(events).and_then(bench::measure_peers),
         ["bench", ..] => number(2_000_000).and_then(bench::measure_all),
         [name] => match plan::find(name) {
-            Some(step) => one(step),
+            Some(step) => run_step(step),
             None => return help(),
         },
         _ => return help(),
@@ -111,7 +111,7 @@ fn help() -> ExitCode {
 }
 
 /// Runs one step in this process and prints its tally.
-fn one(step: &Step) -> Result<(), Failure> {
+fn run_step(step: &Step) -> Result<(), Failure> {
     let tally = (step.run)()?;
     println!("{tally}");
     if tally.failed == 0 { Ok(()) } else { Err(format!("{} failed", step.name)) }

@@ -65,8 +65,10 @@ pub(crate) fn build_if_stale() -> Result<(), Failure> {
         sources.extend(sources_of(&root().join(core), &["rs", "toml", "csv", "txt"])?);
     }
     // The build itself writes the glue.
-    let own = sources_of(&folder().join("src"), &["ts"])?;
-    sources.extend(own.into_iter().filter(|path| !path.components().any(|part| part.as_os_str() == "glue")));
+    let page_sources = sources_of(&folder().join("src"), &["ts"])?;
+    sources.extend(
+        page_sources.into_iter().filter(|path| !path.components().any(|part| part.as_os_str() == "glue")),
+    );
     if is_current(&built, &sources) { Ok(()) } else { build() }
 }
 

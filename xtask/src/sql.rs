@@ -73,7 +73,7 @@ pub(crate) fn engines() -> Result<Tally, Failure> {
 /// The traces of the tests, and the real ones where they are at hand.
 fn traces() -> Vec<PathBuf> {
     let data = root().join("tests/data");
-    let own = ["torch/cuda", "torch/kineto", "healthy", "runs"].map(|folder| data.join(folder));
+    let folders = ["torch/cuda", "torch/kineto", "healthy", "runs"].map(|folder| data.join(folder));
     let corpus = root().join("../shared/traces");
-    own.into_iter().chain(corpus.is_dir().then_some(corpus)).collect()
+    folders.into_iter().chain(corpus.is_dir().then_some(corpus)).collect()
 }

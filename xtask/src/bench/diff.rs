@@ -16,12 +16,12 @@ pub(crate) fn measure_diff(events: u64) -> Result<(), Failure> {
     let (base, new) = (path(&generated(events, 1)?)?, path(&generated(events, 2)?)?);
     let (mut times, mut memories, mut seconds, mut megabytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for _ in 0..RUNS {
-        let one = once(&program("kinetoscope"), &["summary", &base])?;
-        let two = once(&program("kinetoscope"), &["diff", &base, &new])?;
-        times.push(two.0 / one.0);
-        memories.push(two.1 as f64 / one.1 as f64);
-        seconds.push(two.0);
-        megabytes = megabytes.max(two.1);
+        let summary = once(&program("kinetoscope"), &["summary", &base])?;
+        let diff = once(&program("kinetoscope"), &["diff", &base, &new])?;
+        times.push(diff.0 / summary.0);
+        memories.push(diff.1 as f64 / summary.1 as f64);
+        seconds.push(diff.0);
+        megabytes = megabytes.max(diff.1);
     }
     let (time, memory) = (median(&mut times), median(&mut memories));
     println!("| traces | command | median | peak memory |");

@@ -40,12 +40,12 @@ pub(super) fn upward(graph: &Graph, layers: &[&[&str]]) -> Vec<String> {
     let layer = |module: &str| layers.iter().position(|modules| modules.contains(&module));
     let mut faults = Vec::new();
     for (file, imports) in graph {
-        let own = module_of(file);
-        let Some(own_layer) = layer(own) else {
-            faults.push(format!("{file}: {own} is in no layer"));
+        let module = module_of(file);
+        let Some(own_layer) = layer(module) else {
+            faults.push(format!("{file}: {module} is in no layer"));
             continue;
         };
-        for other in imports.iter().filter(|other| module_of(other) != own) {
+        for other in imports.iter().filter(|other| module_of(other) != module) {
             if layer(module_of(other)).is_none_or(|other| other >= own_layer) {
                 faults.push(format!("{file} may not import {other}"));
             }

@@ -36,8 +36,8 @@ fn module(file: &str) -> Vec<&str> {
     if ["lib", "main"].contains(&path) { Vec::new() } else { path.split('/').collect() }
 }
 
-/// Returns every path that begins in this crate, from its root. `own` is the file's module.
-fn paths<'a>(own: &[&'a str], tokens: &[&'a str]) -> Vec<Vec<&'a str>> {
+/// Returns every path that begins in this crate, from its root. `module` is the file's module.
+fn paths<'a>(module: &[&'a str], tokens: &[&'a str]) -> Vec<Vec<&'a str>> {
     let mut found = Vec::new();
     // The number of open braces, and the number at which each inline module began.
     let (mut braces, mut inline): (usize, Vec<(usize, &str)>) = (0, Vec::new());
@@ -57,7 +57,7 @@ fn paths<'a>(own: &[&'a str], tokens: &[&'a str]) -> Vec<Vec<&'a str>> {
             "crate" | "super" if inline.iter().any(|(_, name)| *name == "tests") => {}
             "crate" | "super" if at == 0 || !["::", "$"].contains(&tokens[at - 1]) => {
                 let mut base: Vec<&str> =
-                    own.iter().copied().chain(inline.iter().map(|(_, name)| *name)).collect();
+                    module.iter().copied().chain(inline.iter().map(|(_, name)| *name)).collect();
                 let mut behind = at;
                 while tokens.get(behind) == Some(&"super") {
                     base.pop();

@@ -81,8 +81,8 @@ pub(super) fn files(archive: &Path, folder: &str) -> Result<Vec<String>, Failure
 }
 
 fn check(name: &str, files: &[String]) -> Result<(), Failure> {
-    let own: &[&str] = if name == "kinetoscope-cli" { &COMMAND } else { &[] };
-    let needed: Vec<&str> = NEEDED.iter().chain(own).copied().collect();
+    let command_files: &[&str] = if name == "kinetoscope-cli" { &COMMAND } else { &[] };
+    let needed: Vec<&str> = NEEDED.iter().chain(command_files).copied().collect();
     if let Some(missing) = needed.iter().find(|wanted| !files.iter().any(|file| file == *wanted)) {
         return Err(format!("the package of {name} has no {missing}"));
     }
