@@ -68,10 +68,10 @@ pub fn structure(trace: &Trace) -> String {
     }
     for lane in trace.tree.lanes() {
         let _ = writeln!(out, "lane track={} extra={}", lane.track.0, lane.extra);
-        let own = trace.tree.self_times(&trace.table, lane);
-        for (at, own) in lane.positions().zip(own) {
+        let self_times = trace.tree.self_times(&trace.table, lane);
+        for (at, self_ns) in lane.positions().zip(self_times) {
             let indent = "  ".repeat(trace.tree.depth(at) as usize + 1);
-            let _ = writeln!(out, "{indent}{} self={own}", trace.tree.row(at).index());
+            let _ = writeln!(out, "{indent}{} self={self_ns}", trace.tree.row(at).index());
         }
     }
     let options = SamplesOptions { by: SamplesBy::Tree, ..SamplesOptions::default() };

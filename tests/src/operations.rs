@@ -55,14 +55,22 @@ fn compare(trace: &Trace) -> Result<(), String> {
     let profile = Profile::from_trace(trace, "one");
     let again = Profile::from_bytes(&profile.to_bytes()).map_err(|error| format!("a profile: {error}"))?;
     for options in [DiffOptions::default(), DiffOptions { row_limit: Some(3) }] {
-        let [one, other] = [&profile, &again].map(|new| Comparison::new(&profile, new));
+        let [direct, restored] = [&profile, &again].map(|new| Comparison::new(&profile, new));
         if is_clamped(trace) {
             continue;
         }
-        for (one, other) in one.rows(&options).to_text().lines().zip(other.rows(&options).to_text().lines()) {
-            expect(one == other, &format!("a profile differs from what was written of it: {one}, {other}"))?;
+        for (left, right) in
+            direct.rows(&options).to_text().lines().zip(restored.rows(&options).to_text().lines())
+        {
+            expect(
+                left == right,
+                &format!("a profile differs from what was written of it: {left}, {right}"),
+            )?;
         }
-        expect(one.page(&options) == other.page(&options), "a page differs from that of what was written")?;
+        expect(
+            direct.page(&options) == restored.page(&options),
+            "a page differs from that of what was written",
+        )?;
     }
     let _ = Comparison::new(&again, &profile).tree(0.01).to_text();
     Ok(())
@@ -76,9 +84,9 @@ fn budgets(trace: &Trace) -> Result<(), String> {
         "kernel": {"*": {"max": "1 us"}}, "launches": {"max": 0}, "findings": {"forbid": ["uneven_steps"]},
     });
     for (metric, limit) in limits.as_object().into_iter().flatten() {
-        let mut one = serde_json::Map::new();
-        one.insert(metric.clone(), limit.clone());
-        let budgets = Budgets::from_json(&Value::Object(one)).map_err(|wrong| format!("{wrong:?}"))?;
+        let mut object = serde_json::Map::new();
+        object.insert(metric.clone(), limit.clone());
+        let budgets = Budgets::from_json(&Value::Object(object)).map_err(|wrong| format!("{wrong:?}"))?;
         let Ok(checked) = budgets.check(&subject, core::slice::from_ref(&subject)) else { continue };
         let all = [checked];
         let _ = (rows(&all).to_text(), formats::junit(&all), formats::markdown(&all));

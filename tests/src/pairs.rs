@@ -191,7 +191,7 @@ impl Program {
             let (mut kernel, mut length) = (kernel, length);
             if is_fused {
                 if at == 5 {
-                    let sum: i64 = LAYER[5..8].iter().map(|one| one.2).sum();
+                    let sum: i64 = LAYER[5..8].iter().map(|part| part.2).sum();
                     self.operator(
                         "triton_poi_fused_add_mul_relu_0",
                         "triton_poi_fused_add_mul_relu_0",
@@ -264,14 +264,14 @@ impl Program {
 
 /// The change of the time of a step on the device, or of the host, in ns without noise.
 pub fn truth(changed: Changed) -> i64 {
-    let length = |name: &str| LAYER.iter().find(|one| one.0 == name).map_or(0, |one| one.2);
+    let length = |name: &str| LAYER.iter().find(|part| part.0 == name).map_or(0, |part| part.2);
     let linear = length(OPERATOR);
     match changed {
         Changed::Nothing => 0,
         Changed::SlowKernel => linear * 3 / 10 * LAYERS,
         Changed::CalledTwice => linear,
         Changed::RenamedKernel => linear / 10 * LAYERS,
-        Changed::FusedOperators => -(LAYER[5..8].iter().map(|one| one.2).sum::<i64>() / 2) * LAYERS,
+        Changed::FusedOperators => -(LAYER[5..8].iter().map(|part| part.2).sum::<i64>() / 2) * LAYERS,
         Changed::LostOverlap => REDUCED,
         Changed::HostDelay => DELAYED,
         Changed::LargerInput => linear * LAYERS,

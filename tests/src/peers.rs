@@ -197,7 +197,7 @@ impl Tally {
     /// # Panics
     /// Panics with the different results if they are not.
     pub fn agrees(&self, what: &str) {
-        let expected = AGREEMENTS.iter().find(|one| one.what == what).expect("a comparison");
+        let expected = AGREEMENTS.iter().find(|agreement| agreement.what == what).expect("a comparison");
         let counts = (self.same, self.others.len());
         assert_eq!(counts, (expected.same, expected.different), "{what}:\n{}", self.others.join("\n"));
     }

@@ -235,7 +235,7 @@ pub fn run(seed: u64, forks: bool) -> Log {
     let asyncs = Mutex::new(Vec::new());
     let log = Mutex::new(Log::default());
     let (steps, threads) = (20 + random.below(150), random.below(4));
-    let one = |seed: u64, steps: u64, forks: bool| {
+    let run_thread = |seed: u64, steps: u64, forks: bool| {
         let mut runner = Runner {
             random: Random(seed),
             truths: Vec::new(),
@@ -255,10 +255,10 @@ pub fn run(seed: u64, forks: bool) -> Log {
     };
     thread::scope(|scope| {
         for number in 0..threads {
-            let (one, seed) = (&one, seed ^ (number + 1) << 40);
-            scope.spawn(move || one(seed, steps, false));
+            let (run_thread, seed) = (&run_thread, seed ^ (number + 1) << 40);
+            scope.spawn(move || run_thread(seed, steps, false));
         }
-        one(seed, steps, forks);
+        run_thread(seed, steps, forks);
     });
     asyncs.lock().expect("no panic").clear();
     log.into_inner().expect("no panic")

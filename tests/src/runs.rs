@@ -271,7 +271,7 @@ fn collective(plan: &Plan, ranks: &mut [Rank], group: &[usize], length: i64, ran
         let ready = if is_pair { rank.compute } else { rank.compute.max(rank.communication) };
         issued.push((ready.max(start + 50_000) + 2_000, id, number));
     }
-    let last = issued.iter().map(|one| one.0).max().expect("ranks");
+    let last = issued.iter().map(|call| call.0).max().expect("ranks");
     for (&at, &(start, id, number)) in group.iter().zip(&issued) {
         let rank = &mut ranks[at];
         let end = last + length + random.below(2_000) as i64;
@@ -320,12 +320,12 @@ fn text<'a>(
          \"baseTimeNanoseconds\":{BASE},\"traceEvents\":[\n",
         plan.ranks
     );
-    let own = |time: i64| time + offset + (drift * (time - START) as f64) as i64 - BASE;
+    let local_time = |time: i64| time + offset + (drift * (time - START) as f64) as i64 - BASE;
     let us = |ns: i64| format!("{}.{:03}", ns / 1000, ns % 1000);
     for (at, event) in events.enumerate() {
         let separator = if at > 0 { ",\n" } else { "" };
         let (pid, tid) = if event.stream > 0 { (0, event.stream) } else { (4000 + rank as u32, 4000) };
-        let (start, end) = (own(event.time.0), own(event.time.1));
+        let (start, end) = (local_time(event.time.0), local_time(event.time.1));
         let _ = write!(
             out,
             "{separator}{{\"ph\":\"X\",\"cat\":\"{}\",\"name\":\"{}\",\"pid\":{pid},\"tid\":{tid},\"ts\":{},\"dur\":{},\"args\":{{{}}}}}",

@@ -67,35 +67,33 @@ fn recoded(segment: &Segment) -> Segment {
 }
 
 /// Returns the first difference between two results, down to the ids of names and the allocated memory.
-pub fn difference(one: &Read, other: &Read) -> Option<String> {
-    let ((one, mine), (other, theirs)) = match (one, other) {
-        (Ok(one), Ok(other)) => (one, other),
-        (Err(one), Err(other)) if one == other => return None,
-        (one, other) => return Some(format!("{:?} and {:?}", one.as_ref().err(), other.as_ref().err())),
+pub fn difference(a: &Read, b: &Read) -> Option<String> {
+    let ((a, mine), (b, theirs)) = match (a, b) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(a), Err(b)) if a == b => return None,
+        (a, b) => return Some(format!("{:?} and {:?}", a.as_ref().err(), b.as_ref().err())),
     };
     if mine != theirs {
         return Some(format!("{mine:?} and {theirs:?}"));
     }
-    if one.metadata != other.metadata {
+    if a.metadata != b.metadata {
         return Some("the metadata differ".to_owned());
     }
-    if !one.names.iter().eq(other.names.iter()) {
-        let pair = one.names.iter().zip(other.names.iter()).find(|(a, b)| a != b);
-        return Some(format!("{} and {} names; {pair:?}", one.names.len(), other.names.len()));
+    if !a.names.iter().eq(b.names.iter()) {
+        let pair = a.names.iter().zip(b.names.iter()).find(|(a, b)| a != b);
+        return Some(format!("{} and {} names; {pair:?}", a.names.len(), b.names.len()));
     }
-    if one.tracks.all() != other.tracks.all() || one.len() != other.len() {
-        return Some(format!("{} and {} events, or other tracks", one.len(), other.len()));
+    if a.tracks.all() != b.tracks.all() || a.len() != b.len() {
+        return Some(format!("{} and {} events, or other tracks", a.len(), b.len()));
     }
-    let row = one.rows().find(|&row| {
+    let row = a.rows().find(|&row| {
         let fixed = |table: &Table| (table.ts(row), table.dur(row), table.name_id(row), table.track_id(row));
         let layout = |table: &Table| (table.ph(row), table.layout(row).cat, table.category(row));
-        fixed(one) != fixed(other)
-            || layout(one) != layout(other)
-            || !one.all_fields(row).eq(other.all_fields(row))
+        fixed(a) != fixed(b) || layout(a) != layout(b) || !a.all_fields(row).eq(b.all_fields(row))
     });
     if let Some(row) = row {
         return Some(format!("row {}", row.index()));
     }
-    let memory = (one.heap_bytes(), other.heap_bytes());
+    let memory = (a.heap_bytes(), b.heap_bytes());
     (memory.0 != memory.1).then(|| format!("{} and {} bytes of memory", memory.0, memory.1))
 }

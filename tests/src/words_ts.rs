@@ -25,7 +25,7 @@ pub fn words_ts() -> String {
     table(&mut out, "Why a device or a stream was idle.", ("IDLE_CAUSES", "Cause"), &causes);
     let parts = PathPart::ALL.map(|part| (part.as_str(), part.label(), part.about()));
     table(&mut out, "What bounds a part of the critical path.", ("PATH_PARTS", "PathPart"), &parts);
-    let questions = Question::ALL.map(|one| (one.as_str(), one.label(), one.about()));
+    let questions = Question::ALL.map(|question| (question.as_str(), question.label(), question.about()));
     table(&mut out, "What a trace can answer or not.", ("QUESTIONS", "FitnessQuestion"), &questions);
     out
 }

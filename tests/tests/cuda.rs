@@ -248,9 +248,9 @@ fn records_without_a_buffer_are_counted() {
     assert_eq!(refused.events("kernel").len(), put);
     assert_eq!(refused.trace["kinetoscope"]["devices"]["dropped"], 60_000 - put);
     assert!(refused.warnings().iter().any(|warning| warning.contains("dropped by CUPTI")));
-    let given = run_with("starved", &[("CUPTI_FAKE_VERSION", "26")], &codes);
-    assert_eq!(given.events("kernel").len(), 60_000);
-    assert!(given.warnings().iter().any(|warning| warning.contains("device_buffer_bytes")));
+    let complete = run_with("starved", &[("CUPTI_FAKE_VERSION", "26")], &codes);
+    assert_eq!(complete.events("kernel").len(), 60_000);
+    assert!(complete.warnings().iter().any(|warning| warning.contains("device_buffer_bytes")));
 }
 
 #[test]
@@ -387,15 +387,15 @@ fn measurements_wait_for_the_device() {
 /// Calls of the runtime belong to both activities: without restriction of the CPU, they are exported.
 #[test]
 fn flows_to_work_that_is_not_exported_are_not_exported() {
-    let whole = run("everything", &[]);
+    let complete = run("everything", &[]);
     // Driver calls whose copies are left out.
     let kernels = run_with("kernels", &[], &[Code::NotRecorded]);
     let count = |run: &Run, category: &str| run.events(category).len();
     for category in ["gpu_memcpy", "gpu_memset", "cuda_sync", "overhead", "gpu_user_annotation"] {
-        assert!(count(&whole, category) > 0 && count(&kernels, category) == 0, "{category}");
+        assert!(count(&complete, category) > 0 && count(&kernels, category) == 0, "{category}");
     }
     for category in ["kernel", "cuda_runtime", "cuda_driver", "cpu_op"] {
-        assert_eq!(count(&whole, category), count(&kernels, category), "{category}");
+        assert_eq!(count(&complete, category), count(&kernels, category), "{category}");
     }
     let places = |run: &Run, category: &str, ph: &str| -> Vec<(Value, Value)> {
         let events = run.events(category).into_iter().filter(|event| event["ph"] == ph);
@@ -405,7 +405,7 @@ fn flows_to_work_that_is_not_exported_are_not_exported() {
     assert_eq!(ends.len(), work.len());
     assert!(ends.iter().all(|end| work.contains(end)));
     let launches = places(&kernels, "ac2g", "s").len();
-    assert!((1..places(&whole, "ac2g", "s").len()).contains(&launches), "{launches}");
+    assert!((1..places(&complete, "ac2g", "s").len()).contains(&launches), "{launches}");
 }
 
 #[test]

@@ -73,11 +73,8 @@ fn recordings_of_200_killed_programs_can_be_read() {
             age / 1_000_000
         );
         if !recorded.is_empty() {
-            let whole = row(&trace, "whole");
-            assert_eq!(
-                trace.table.field_named(whole, FieldPlace::Args, "finished"),
-                Some(Value::Bool(false))
-            );
+            let span = row(&trace, "whole");
+            assert_eq!(trace.table.field_named(span, FieldPlace::Args, "finished"), Some(Value::Bool(false)));
         }
     }
     ages.sort_unstable();
@@ -110,8 +107,8 @@ fn the_recording_of_an_aborted_program_can_be_read() {
 #[test]
 fn a_forked_child_does_not_record_for_its_parent_and_can_record_itself() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (file, own) = (folder.path().join("parent.ktrace"), folder.path().join("child.ktrace"));
-    let output = child("forked", &[&file, &own]).output().expect("the child should run");
+    let (file, child_file) = (folder.path().join("parent.ktrace"), folder.path().join("child.ktrace"));
+    let output = child("forked", &[&file, &child_file]).output().expect("the child should run");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let trace = open(&file).expect("a trace");
     assert_eq!(codes(&trace), []);
@@ -119,7 +116,7 @@ fn a_forked_child_does_not_record_for_its_parent_and_can_record_itself() {
     assert_eq!(count(&trace, "another thread"), 50_000);
     assert_eq!([count(&trace, "before the fork"), count(&trace, "after the fork")], [1, 1]);
     assert_eq!(count(&trace, "in the child"), 0);
-    let trace = open(&own).expect("a trace");
+    let trace = open(&child_file).expect("a trace");
     assert_eq!(codes(&trace), []);
     assert_eq!(count(&trace, "in the child's own recording"), 1);
     assert_eq!(count(&trace, "before the fork"), 0);

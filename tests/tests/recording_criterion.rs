@@ -45,12 +45,12 @@ fn each_benchmark_has_a_recording_that_replaces_an_older_one() {
     let second = folder.path().join("group of two_second/profile/profile.ktrace");
     for (path, id) in [(first, "first"), (second, "group of two/second")] {
         let trace = read(&path);
-        let (around, inside) = (row(&trace, id), rows(&trace, "iteration"));
-        assert_eq!(trace.table.cat(around), "user_annotation");
+        let (benchmark, inside) = (row(&trace, id), rows(&trace, "iteration"));
+        assert_eq!(trace.table.cat(benchmark), "user_annotation");
         assert!(inside.len() > 100, "{}", inside.len());
-        let range = trace.table.ts(around)..=trace.table.end(around);
+        let range = trace.table.ts(benchmark)..=trace.table.end(benchmark);
         assert!(inside.iter().all(|&row| range.contains(&trace.table.ts(row))));
-        assert!(trace.table.dur(around) >= 1_000_000_000);
+        assert!(trace.table.dur(benchmark) >= 1_000_000_000);
         let metadata = &trace.table.metadata;
         assert!(format!("{metadata:?}").contains(id), "{metadata:?}");
     }

@@ -86,9 +86,9 @@ fn a_running_recording_is_followed_until_it_ends() {
 fn what_is_followed_does_not_depend_on_how_it_was_written() {
     let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
-    let (whole, path) = (folder.path().join("whole.ktrace"), folder.path().join("run.ktrace"));
+    let (complete, path) = (folder.path().join("whole.ktrace"), folder.path().join("run.ktrace"));
     for number in 0..3 {
-        record(&whole, || {
+        record(&complete, || {
             let _outer = scope!("outer", number = number);
             for _ in 0..2000 {
                 drop(scope!("inner", number = number));
@@ -96,9 +96,9 @@ fn what_is_followed_does_not_depend_on_how_it_was_written() {
             thread::spawn(|| drop(scope!("elsewhere"))).join().expect("a thread");
         });
     }
-    let bytes = fs::read(&whole).expect("a file");
+    let bytes = fs::read(&complete).expect("a file");
     let last = {
-        let trace = open(&whole).expect("a trace");
+        let trace = open(&complete).expect("a trace");
         let all = events(&trace);
         all.iter().filter(|event| event.0 == "inner").count()
     };
@@ -118,13 +118,14 @@ fn what_is_followed_does_not_depend_on_how_it_was_written() {
         // Of several recordings in a file, the latest is followed.
         let trace = snapshot(&follower);
         assert_eq!(rows(&trace, "inner").len(), 2000, "seed {seed}");
-        let own = |trace: &Trace| -> Vec<i64> {
+        let sorted_durations = |trace: &Trace| -> Vec<i64> {
             let table = &trace.table;
             let mut durations: Vec<i64> = rows(trace, "inner").iter().map(|&row| table.dur(row)).collect();
             durations.sort_unstable();
             durations
         };
-        let (all, followed) = (own(&open(&whole).expect("a trace")), own(&trace));
+        let (all, followed) =
+            (sorted_durations(&open(&complete).expect("a trace")), sorted_durations(&trace));
         assert!(followed.iter().all(|duration| all.binary_search(duration).is_ok()));
         assert_eq!(follower.state(), Following::Ended);
     }
@@ -309,10 +310,10 @@ fn clients_start_and_stop_recordings() {
     let control = Control::builder().folder(folder.path().join("live")).port(0).start().expect("a port");
     let (address, secret) = &port_of(&control);
     let command = |line: &str| send(&mut TcpStream::connect(address).expect("a port"), line);
-    let mut own = Profiler::builder().start().expect("recording should start");
+    let mut profiler = Profiler::builder().start().expect("recording should start");
     let refused = command(&format!("{secret} start\n"));
     assert_eq!(refused["error"], RecordError::AlreadyRecording.to_string());
-    own.stop().expect("a recording");
+    profiler.stop().expect("a recording");
 
     // Clients that say nothing, too much, or go away.
     drop(TcpStream::connect(address).expect("a port"));

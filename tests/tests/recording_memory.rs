@@ -61,10 +61,10 @@ fn reallocations_are_recorded_as_a_release_and_an_allocation() {
     let recording = profiler.stop().expect("a recording").expect("a recording");
     let trace = recording.trace().expect("a trace");
     // Only the test's own thread: other threads of this program also allocate.
-    let own = trace.table.track_id(row(trace, "work"));
+    let track = trace.table.track_id(row(trace, "work"));
     let bytes: Vec<i64> = rows(trace, "[memory]")
         .into_iter()
-        .filter(|&row| trace.table.track_id(row) == own)
+        .filter(|&row| trace.table.track_id(row) == track)
         .map(|row| trace.table.bytes(row, Key::Bytes))
         .collect();
     assert_eq!(bytes, [8000, -8000, 800_000, -800_000]);
@@ -90,10 +90,10 @@ fn allocations_of_the_recorder_are_not_recorded() {
     drop(parent);
     let recording = profiler.stop().expect("a recording").expect("a recording");
     let trace = recording.trace().expect("a trace");
-    let own = trace.table.track_id(row(trace, "parent"));
+    let track = trace.table.track_id(row(trace, "parent"));
     let bytes: Vec<i64> = rows(trace, "[memory]")
         .into_iter()
-        .filter(|&row| trace.table.track_id(row) == own)
+        .filter(|&row| trace.table.track_id(row) == track)
         .map(|row| trace.table.bytes(row, Key::Bytes))
         .collect();
     assert_eq!(bytes, [0i64; 0]);

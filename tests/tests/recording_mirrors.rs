@@ -417,8 +417,8 @@ fn durations_are_printed_unless_the_log_is_off() {
     let times: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("Time: ")).collect();
     assert_eq!(times.len(), 4, "{text}");
     for time in times {
-        let (whole, decimals) = time.strip_suffix('s').and_then(|t| t.split_once('.')).expect("a time");
-        assert!(whole == "0" && decimals.len() == 8, "{time}");
+        let (seconds, decimals) = time.strip_suffix('s').and_then(|t| t.split_once('.')).expect("a time");
+        assert!(seconds == "0" && decimals.len() == 8, "{time}");
     }
 }
 

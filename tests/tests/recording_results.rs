@@ -96,8 +96,8 @@ fn activity_types_are_left_out_of_exported_traces_only() {
 fn a_timeout_cuts_the_events_but_not_the_trace() {
     let _alone = alone();
     let builder = || Profiler::builder().profile_memory(true);
-    let whole = record(builder());
-    let count = whole.events().expect("events").len();
+    let complete = record(builder());
+    let count = complete.events().expect("events").len();
     assert_eq!(count, 3);
     let late = record(builder().post_processing_timeout(Duration::from_secs(60)));
     assert_eq!(late.events().expect("events").len(), count);
@@ -105,7 +105,7 @@ fn a_timeout_cuts_the_events_but_not_the_trace() {
     assert!(recording.events().expect("events").is_empty());
     assert!(recording.key_averages(GroupBy::default()).expect("averages").is_empty());
     let trace = recording.trace().expect("a trace");
-    assert_eq!(categories(&check(&recording)), categories(&chrome(&whole)));
+    assert_eq!(categories(&check(&recording)), categories(&chrome(&complete)));
     // The earliest events come first.
     let left = Cell::new(2);
     let events = FunctionEvents::new_until(trace, || left.replace(left.get() - 1) <= 0);

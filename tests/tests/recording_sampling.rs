@@ -126,10 +126,10 @@ fn threads_without_spans_have_the_names_that_the_program_gave() {
     });
     let table = &recording.trace().expect("a trace").table;
     let names = table.rows().filter_map(|row| table.field(row, Key::Name)?.as_str());
-    let given: Vec<&str> = names.filter(|name| name.contains("first sample")).collect();
-    assert_eq!(given.len(), 2, "{given:?}");
-    assert!(given[0].ends_with("(named before its first sample)"), "{given:?}");
-    assert!(given[1].ends_with("(named after its first sample)"), "{given:?}");
+    let named: Vec<&str> = names.filter(|name| name.contains("first sample")).collect();
+    assert_eq!(named.len(), 2, "{named:?}");
+    assert!(named[0].ends_with("(named before its first sample)"), "{named:?}");
+    assert!(named[1].ends_with("(named after its first sample)"), "{named:?}");
 }
 
 #[test]
@@ -139,12 +139,17 @@ fn stacks_reach_from_the_innermost_function_to_the_thread() {
         deep(40);
     });
     let all = samples(recording.trace().expect("a trace"));
-    let whole = all.iter().filter(|(_, stack)| {
+    let complete = all.iter().filter(|(_, stack)| {
         let calls = stack.matches("::deep;").count();
         calls == 41 && stack.contains("stacks_reach_from") && stack.contains("thread_start")
     });
-    let whole = whole.count();
-    assert!(whole * 10 >= all.len() * 9 && whole > 20, "{whole} of {}: {:?}", all.len(), all.first());
+    let complete = complete.count();
+    assert!(
+        complete * 10 >= all.len() * 9 && complete > 20,
+        "{complete} of {}: {:?}",
+        all.len(),
+        all.first()
+    );
 }
 
 #[test]

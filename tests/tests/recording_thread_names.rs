@@ -249,7 +249,7 @@ fn threads_of_rayon_and_tokio_have_the_names_that_their_hooks_give() {
         ["image decoder of the pool 0", "image decoder of the pool 1", "runtime of the public interface"];
     assert_eq!(names, expected);
     let trace = recording.trace().expect("a trace");
-    let own = format!("thread {} ({})", thread_id(&trace.table, row(trace, "answer")), expected[2]);
+    let expected_name = format!("thread {} ({})", thread_id(&trace.table, row(trace, "answer")), expected[2]);
     let all = trace.table.rows().filter_map(|row| trace.table.field(row, Key::Name)?.as_str());
-    assert_eq!(all.filter(|name| **name == own).count(), 1);
+    assert_eq!(all.filter(|name| **name == expected_name).count(), 1);
 }

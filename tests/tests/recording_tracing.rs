@@ -170,13 +170,13 @@ fn each_poll_of_an_async_function_is_a_span() {
     assert!(waited < 60_000_000, "{waited} ns include the time between the polls");
     for busy in rows(recording.trace().expect("a trace"), "busy") {
         let at = tree.positions().find(|&at| tree.row(at) == busy).expect("a span");
-        let around = tree.parent(at).expect("a parent");
-        assert_eq!(table.name(tree.row(around)), "waiting");
+        let parent = tree.parent(at).expect("a parent");
+        assert_eq!(table.name(tree.row(parent)), "waiting");
     }
     for number in 0..4 {
-        let own =
+        let count =
             polls.iter().filter(|&&poll| field(&recording, poll, "task") == Some(Value::Int(number))).count();
-        assert_eq!(own, 3);
+        assert_eq!(count, 3);
     }
 }
 
@@ -465,9 +465,10 @@ struct IdLayer(AtomicU64);
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for IdLayer {
     fn on_new_span(&self, _: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let span = context.span(id).expect("a span");
-        let own = self.0.fetch_add(1, Ordering::Relaxed);
+        let number = self.0.fetch_add(1, Ordering::Relaxed);
         let parent = span.parent().and_then(|parent| Some(parent.extensions().get::<Ids>()?.trace));
-        span.extensions_mut().insert(Ids { trace: parent.unwrap_or(u128::from(own) << 64 | 1), span: own });
+        span.extensions_mut()
+            .insert(Ids { trace: parent.unwrap_or(u128::from(number) << 64 | 1), span: number });
     }
 }
 

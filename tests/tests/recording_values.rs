@@ -28,8 +28,8 @@ fn args(document: &Value, name: &str) -> Value {
     let named: Vec<&Value> = events.iter().filter(|event| event["name"] == name).collect();
     assert_eq!(named.len(), 1, "{name}");
     let mut args = named[0]["args"].clone();
-    for own in ["External id", "Record function id"] {
-        args.as_object_mut().expect("args").remove(own);
+    for key in ["External id", "Record function id"] {
+        args.as_object_mut().expect("args").remove(key);
     }
     args
 }

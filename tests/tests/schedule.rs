@@ -13,15 +13,15 @@ fn rows(golden: &Value) -> &[Value] {
     golden["rows"].as_array().expect("rows")
 }
 
-fn args(given: &Value) -> ScheduleArgs {
-    let number = |key: &str| given[key].as_i64().unwrap_or(0);
+fn args(arguments: &Value) -> ScheduleArgs {
+    let number = |key: &str| arguments[key].as_i64().unwrap_or(0);
     ScheduleArgs {
         wait: number("wait"),
         warmup: number("warmup"),
         active: number("active"),
         repeat: number("repeat"),
         skip_first: number("skip_first"),
-        skip_first_wait: given["skip_first_wait"].as_bool().unwrap_or(number("skip_first_wait") != 0),
+        skip_first_wait: arguments["skip_first_wait"].as_bool().unwrap_or(number("skip_first_wait") != 0),
     }
 }
 

@@ -14,7 +14,7 @@ fn read(data: &[u8], step: usize) -> Option<(usize, String)> {
 }
 
 fuzz_target!(|data: &[u8]| {
-    let whole = read(data, data.len().max(1));
+    let complete = read(data, data.len().max(1));
     let step = data.first().map_or(1, |&b| usize::from(b) % 61 + 1);
-    assert_eq!(whole, read(data, step));
+    assert_eq!(complete, read(data, step));
 });

@@ -33,11 +33,11 @@ impl Work {
 
     /// Launches a kernel of one thread that runs for `ns` nanoseconds.
     pub(crate) fn spin(&self, stream: &Arc<CudaStream>, ns: u64) -> Result<(), DriverError> {
-        let one = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (1, 1, 1), shared_mem_bytes: 0 };
+        let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (1, 1, 1), shared_mem_bytes: 0 };
         let mut launch = stream.launch_builder(&self.spin);
         launch.arg(&ns);
         // SAFETY: the argument matches the kernel, which accesses no memory.
-        unsafe { launch.launch(one) }.map(|_| ())
+        unsafe { launch.launch(config) }.map(|_| ())
     }
 
     /// Computes `y = 2 x + y`.

@@ -34,13 +34,13 @@ fn main() {
         "flight" => return flight(Path::new(&args[2])),
         "loaded" => {
             // SAFETY: loading the fake runs no code.
-            let own = unsafe { Library::new("libcupti.so.12") }.expect("a library");
+            let library = unsafe { Library::new("libcupti.so.12") }.expect("a library");
             assert!(probe().is_ok());
             let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux");
             let loaded: BTreeSet<&str> =
                 maps.lines().filter_map(|line| line.rsplit_once("libcupti.so.")).map(|l| l.1).collect();
             println!("{loaded:?}");
-            drop(own);
+            drop(library);
             cpu_only(both())
         }
         "devices" => {

@@ -39,12 +39,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     for rank in 0..ranks {
         let text = &run.traces[rank % different];
         let head = text.find('\n').unwrap_or(0);
-        let own = text[..head]
+        let header = text[..head]
             .replace(&format!("\"rank\":{}", rank % different), &format!("\"rank\":{rank}"))
             .replace(&format!("\"world_size\":{different}"), &format!("\"world_size\":{ranks}"));
         let file = File::create(folder.join(format!("rank{rank}.json.gz")))?;
         let mut out = GzEncoder::new(file, Compression::fast());
-        out.write_all(own.as_bytes())?;
+        out.write_all(header.as_bytes())?;
         out.write_all(&text.as_bytes()[head..])?;
         out.finish()?;
     }

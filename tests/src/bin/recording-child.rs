@@ -261,13 +261,13 @@ fn forked_often(folder: &Path) {
             // SAFETY: ends a child that waits forever.
             unsafe { libc::alarm(20) };
             let file = folder.join(format!("{number}.ktrace"));
-            let mut own = Profiler::builder()
+            let mut recorder = Profiler::builder()
                 .with_stack(true)
                 .file(file)
                 .start()
                 .expect("the child should record on its own");
             lock_all("of the child");
-            own.stop().expect("a recording");
+            recorder.stop().expect("a recording");
             // SAFETY: exits the process without running the parent's exit handlers.
             unsafe { libc::_exit(0) };
         }
@@ -331,9 +331,10 @@ fn forked(recording: &Path, of_child: &Path) {
     if child == 0 {
         drop(scope!("in the child"));
         assert!(matches!(profiler.stop(), Err(RecordError::Forked)));
-        let mut own = Profiler::builder().file(of_child).start().expect("the child should record on its own");
+        let mut recorder =
+            Profiler::builder().file(of_child).start().expect("the child should record on its own");
         drop(scope!("in the child's own recording"));
-        own.stop().expect("a recording");
+        recorder.stop().expect("a recording");
         // SAFETY: exits the process without running the parent's exit handlers.
         unsafe { libc::_exit(0) };
     }

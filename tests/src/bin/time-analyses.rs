@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn words(name: &str, options: &Value) -> String {
     let options = options.as_object().into_iter().flatten();
     let value = |value: &Value| value.as_str().map(|text| format!("={text}")).unwrap_or_default();
-    options.fold(name.to_owned(), |all, (key, one)| format!("{all},{key}{}", value(one)))
+    options.fold(name.to_owned(), |all, (key, option)| format!("{all},{key}{}", value(option)))
 }
 
 fn median(trace: &Trace, name: &str, options: &Value) -> Result<f64, Box<dyn Error>> {

@@ -56,10 +56,10 @@ fn each_instant_counts_for_the_first_class_that_runs() {
         step(2, (60, 120)),
     ]);
     let trace = made(&events);
-    let [whole] = rows(&trace, "breakdown").try_into().expect("a device");
-    assert_eq!(parts(&whole), [40, 30, 20, 5, 10, 105]);
-    assert_eq!(CLASSES.map(|key| ns(&whole, key) / 1000), [40, 40, 30, 5]);
-    assert_eq!(whole["overlap"], json!(0.25));
+    let [device] = rows(&trace, "breakdown").try_into().expect("a device");
+    assert_eq!(parts(&device), [40, 30, 20, 5, 10, 105]);
+    assert_eq!(CLASSES.map(|key| ns(&device, key) / 1000), [40, 40, 30, 5]);
+    assert_eq!(device["overlap"], json!(0.25));
     let [first, second] = rows_with(&trace, "breakdown", &json!({"by": "step"})).try_into().expect("steps");
     // 10 us before the first activity are idle.
     assert_eq!(parts(&first), [40, 10, 0, 0, 10, 60]);
@@ -111,8 +111,9 @@ fn multicast_collectives_are_communication() {
 fn naive(activities: &[(usize, (i64, i64))], time: (i64, i64)) -> [i64; 6] {
     let mut parts = [0; 6];
     for at in time.0..time.1 {
-        let runs =
-            |class: usize| activities.iter().any(|one| one.0 == class && one.1.0 <= at && at < one.1.1);
+        let runs = |class: usize| {
+            activities.iter().any(|activity| activity.0 == class && activity.1.0 <= at && at < activity.1.1)
+        };
         parts[(0..4).find(|&class| runs(class)).unwrap_or(4)] += 1;
     }
     parts[5] = time.1 - time.0;
@@ -126,7 +127,7 @@ proptest! {
         steps in prop::collection::vec((0i64..60, 1i64..30), 0..3),
     ) {
         let activities: Vec<_> = spans.iter().map(|&(class, ts, dur)| (class, (ts, ts + dur))).collect();
-        let mut events: Vec<Value> = (7..).zip(&activities).map(|(at, one)| activity(one.0, at, one.1)).collect();
+        let mut events: Vec<Value> = (7..).zip(&activities).map(|(at, span)| activity(span.0, at, span.1)).collect();
         let mut at = 0;
         let mut times = Vec::new();
         for (number, (wait, length)) in steps.into_iter().enumerate() {
@@ -135,8 +136,8 @@ proptest! {
             at += wait + length;
         }
         let trace = made(&json!(events));
-        let start = activities.iter().map(|one| one.1.0).min().expect("a start");
-        let end = activities.iter().map(|one| one.1.1).max().expect("an end");
+        let start = activities.iter().map(|span| span.1.0).min().expect("a start");
+        let end = activities.iter().map(|span| span.1.1).max().expect("an end");
         prop_assert_eq!(parts(&rows(&trace, "breakdown")[0]), naive(&activities, (start, end)));
         let by_step = rows_with(&trace, "breakdown", &json!({"by": "step"}));
         prop_assert_eq!(by_step.len(), times.len());
@@ -193,30 +194,30 @@ fn an_exact_computation_gives_the_same_times() {
         let exact = json_of(&folder.join("exact.json"));
         for (rank, theirs) in exact["ranks"].as_object().expect("ranks") {
             let Some(text) = peers.trace(&set, "hta/tracelens/oracle", rank) else { continue };
-            let Some(own) = only_device(&Trace::read(&text).expect("a trace")) else {
+            let Some(ours) = only_device(&Trace::read(&text).expect("a trace")) else {
                 several += 1;
                 continue;
             };
             let tracelens = &theirs["tracelens_convention(all gpu events; memset counts as computation)"];
             let keys = [("span", "wall_ns"), ("idle", "idle_ns"), ("comm_union", "communication_ns")];
             for (key, column) in keys {
-                all.count(ns(tracelens, key) == ns(&own, column), || {
-                    format!("{set} {rank} {key}: {}, exact {}", own[column], tracelens[key])
+                all.count(ns(tracelens, key) == ns(&ours, column), || {
+                    format!("{set} {rank} {key}: {}, exact {}", ours[column], tracelens[key])
                 });
             }
-            let Some(own) = only_device(&without_last_step(&text)) else { continue };
+            let Some(ours) = only_device(&without_last_step(&text)) else { continue };
             let theirs = &theirs["hta_default_filter"];
-            let hidden = ns(&own, "communication_ns") - ns(&own, "exposed_communication_ns");
+            let hidden = ns(&ours, "communication_ns") - ns(&ours, "exposed_communication_ns");
             let pairs = [
-                ("span", ns(&own, "wall_ns")),
-                ("idle", ns(&own, "idle_ns")),
-                ("compute", ns(&own, "compute_ns")),
-                ("comm_union", ns(&own, "communication_ns")),
+                ("span", ns(&ours, "wall_ns")),
+                ("idle", ns(&ours, "idle_ns")),
+                ("compute", ns(&ours, "compute_ns")),
+                ("comm_union", ns(&ours, "communication_ns")),
                 ("comp_comm_overlap", hidden),
             ];
-            for (key, own) in pairs {
-                hta.count(ns(theirs, key) == own, || {
-                    format!("{set} {rank} {key}: {own}, exact {}", theirs[key])
+            for (key, ours) in pairs {
+                hta.count(ns(theirs, key) == ours, || {
+                    format!("{set} {rank} {key}: {ours}, exact {}", theirs[key])
                 });
             }
         }

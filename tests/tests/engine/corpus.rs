@@ -44,9 +44,10 @@ fn every_event_is_read_and_every_identity_holds() {
             faults.push(format!("{name}: {} events, not {}", trace.table.len(), row["events"]));
         }
         // Some complete events have a `tdur` only, and a V8 profile lacks the chunk with its first nodes.
-        let lost = trace.diagnostics.findings().iter().filter(|one| one.code.severity() == Severity::Lost);
+        let lost =
+            trace.diagnostics.findings().iter().filter(|finding| finding.code.severity() == Severity::Lost);
         let is_known = |code: Code| matches!(code, Code::MissingDuration | Code::SampleStack);
-        if lost.map(|one| one.code).any(|code| !is_known(code)) {
+        if lost.map(|finding| finding.code).any(|code| !is_known(code)) {
             faults.push(format!("{name}: {:?}", trace.diagnostics.findings()));
         }
         let analysis = Analysis::new(&trace);
@@ -121,7 +122,7 @@ fn the_result_does_not_depend_on_random_chunks() {
             rest = &rest[length..];
         }
         let cut = reader.finish().expect(name);
-        let whole = Trace::read(&bytes).expect(name);
-        assert!(dump::complete(&cut) == dump::complete(&whole), "{name}");
+        let complete = Trace::read(&bytes).expect(name);
+        assert!(dump::complete(&cut) == dump::complete(&complete), "{name}");
     }
 }

@@ -77,8 +77,9 @@ fn rows(trace: &Trace, query: &str) -> Vec<Value> {
 
 /// The member of a node, or the value in its list of attributes.
 fn attribute<'a>(node: &'a Value, name: &str) -> &'a Value {
-    let listed = node["attrs"].as_array().and_then(|list| list.iter().find(|one| one["name"] == name));
-    listed.map_or(&node[name], |one| &one["value"])
+    let listed =
+        node["attrs"].as_array().and_then(|list| list.iter().find(|attribute| attribute["name"] == name));
+    listed.map_or(&node[name], |attribute| &attribute["value"])
 }
 
 /// The nodes of PyTorch's file, by the number of their record function.

@@ -26,7 +26,8 @@ fn launch(id: i64, device: i64, kernel: &str) -> [Value; 2] {
 fn finding(events: &[Value], properties: &Value, code: &str) -> Option<Value> {
     let trace = made(&json!({"traceEvents": events, "deviceProperties": properties}));
     let [summary] = rows(&trace, "summary").try_into().expect("a summary");
-    let found = summary["findings"].as_array().expect("findings").iter().find(|one| one["code"] == code);
+    let found =
+        summary["findings"].as_array().expect("findings").iter().find(|finding| finding["code"] == code);
     found.cloned()
 }
 
@@ -214,14 +215,15 @@ fn recommendations_of_the_tensorboard_plugin_are_findings() {
                 let name = path.file_name().expect("a name").to_string_lossy().into_owned();
                 let Some(worker) = name.strip_suffix(".overview.json") else { continue };
                 let advice = json_of(&path)["recommendations"].to_string();
-                let meant: Vec<_> = SAME.iter().filter(|one| advice.contains(one.0)).collect();
+                let meant: Vec<_> =
+                    SAME.iter().filter(|recommendation| advice.contains(recommendation.0)).collect();
                 let Some(text) = peers.trace(&set, "tb_plugin", worker).filter(|_| !meant.is_empty()) else {
                     continue;
                 };
                 let [summary] =
                     rows(&Trace::read(&text).expect("a trace"), "summary").try_into().expect("one");
                 let found = summary["findings"].as_array().expect("findings").iter();
-                let found: Vec<&str> = found.filter_map(|one| one["code"].as_str()).collect();
+                let found: Vec<&str> = found.filter_map(|finding| finding["code"].as_str()).collect();
                 for (what, codes) in meant {
                     let is_same = codes.iter().any(|code| found.contains(code));
                     all.count(is_same, || format!("{set} {version} {worker}: {what}, here {found:?}"));

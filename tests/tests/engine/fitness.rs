@@ -38,7 +38,7 @@ fn verdict(trace: &Trace, question: &str) -> (String, Vec<(String, i64)>) {
     let row = rows.iter().find(|row| row["question"] == question).expect("the question");
     let reasons = row["reasons"].as_array().expect("reasons").iter();
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
-    let reasons = reasons.map(|one| (text(&one["code"]), one["count"].as_i64().expect("a count")));
+    let reasons = reasons.map(|reason| (text(&reason["code"]), reason["count"].as_i64().expect("a count")));
     (text(&row["verdict"]), reasons.collect())
 }
 

@@ -50,8 +50,11 @@ fn behind(trace: &Trace, cause: &str) -> Vec<(String, i64)> {
     let rows = rows(trace, "idle");
     let row = rows.iter().find(|row| row["cause"] == cause).expect("the cause");
     let list = row["behind"].as_array().expect("a list").iter();
-    list.map(|one| {
-        (one["name"].as_str().expect("a name").to_owned(), one["time_ns"].as_i64().expect("a time") / 1000)
+    list.map(|entry| {
+        (
+            entry["name"].as_str().expect("a name").to_owned(),
+            entry["time_ns"].as_i64().expect("a time") / 1000,
+        )
     })
     .collect()
 }
@@ -331,14 +334,15 @@ fn streams_wait_for_other_streams() {
     let trace = made(&events);
     let of = |stream: &str| -> BTreeMap<String, i64> {
         let rows = rows_with(&trace, "idle", &json!({"by": "stream"}));
-        let own = rows.iter().filter(|row| row["stream"] == stream);
-        own.map(|row| {
-            (
-                row["cause"].as_str().expect("a cause").to_owned(),
-                row["time_ns"].as_i64().expect("a time") / 1000,
-            )
-        })
-        .collect()
+        let stream_rows = rows.iter().filter(|row| row["stream"] == stream);
+        stream_rows
+            .map(|row| {
+                (
+                    row["cause"].as_str().expect("a cause").to_owned(),
+                    row["time_ns"].as_i64().expect("a time") / 1000,
+                )
+            })
+            .collect()
     };
     assert!(of("7").is_empty());
     let expected = [("not_recorded", 42), ("operator", 8), ("launch", 2), ("other_stream", 25)];
@@ -441,15 +445,29 @@ fn causes_add_up_to_the_idle_time_of_real_traces() {
         let Some(Ok(trace)) = files::read(&path).map(|bytes| Trace::read(&bytes)) else { continue };
         let analysis = Analysis::new(&trace);
         for by_stream in [false, true] {
-            for one in idle(&analysis, by_stream) {
-                let length: i64 = one.parts.iter().map(|part| part.time.1 - part.time.0).sum();
-                assert_eq!(length, one.idle_ns, "{}: {} {:?}", path.display(), one.device, one.stream);
-                assert!(one.parts.windows(2).all(|two| two[0].time.1 <= two[1].time.0), "{}", path.display());
-                checked += usize::from(!one.parts.is_empty());
+            for idle_time in idle(&analysis, by_stream) {
+                let length: i64 = idle_time.parts.iter().map(|part| part.time.1 - part.time.0).sum();
+                assert_eq!(
+                    length,
+                    idle_time.idle_ns,
+                    "{}: {} {:?}",
+                    path.display(),
+                    idle_time.device,
+                    idle_time.stream
+                );
+                assert!(
+                    idle_time.parts.windows(2).all(|two| two[0].time.1 <= two[1].time.0),
+                    "{}",
+                    path.display()
+                );
+                checked += usize::from(!idle_time.parts.is_empty());
             }
         }
         let devices: Vec<i64> = analysis.devices().iter().map(DeviceTime::idle_ns).collect();
-        assert_eq!(idle(&analysis, false).iter().map(|one| one.idle_ns).collect::<Vec<_>>(), devices);
+        assert_eq!(
+            idle(&analysis, false).iter().map(|idle_time| idle_time.idle_ns).collect::<Vec<_>>(),
+            devices
+        );
     }
     assert!(checked > 100, "{checked} devices and streams");
 }

@@ -74,8 +74,9 @@ fn differ<T: PartialEq + Debug>(traces: &[Trace], answer: impl Fn(&Trace) -> T) 
 }
 
 fn changes(query: &Query, traces: &[Trace]) -> bool {
-    let given: &[(&str, &str)] = if query.name == "what-if" { &[("faster", "communication=2")] } else { &[] };
-    let options = Options::from_texts(query.options, given).expect("options");
+    let arguments: &[(&str, &str)] =
+        if query.name == "what-if" { &[("faster", "communication=2")] } else { &[] };
+    let options = Options::from_texts(query.options, arguments).expect("options");
     let answer = |trace: &Trace| {
         [false, true].map(|for_reading| {
             let request = Request::new(&options).for_reading(for_reading);

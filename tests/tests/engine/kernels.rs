@@ -230,8 +230,8 @@ fn number(text: &str) -> f64 {
     text.parse().unwrap_or(f64::NAN)
 }
 
-fn is_close(own: f64, theirs: f64, by: f64) -> bool {
-    (own - theirs).abs() <= by + own.abs() * 1e-9
+fn is_close(ours: f64, theirs: f64, by: f64) -> bool {
+    (ours - theirs).abs() <= by + ours.abs() * 1e-9
 }
 
 #[test]
@@ -250,18 +250,18 @@ fn hta_has_the_same_breakdown() {
                 rank = (row[0].clone(), groups(&without_last_step(&text)));
             }
             let (name, theirs) = (&row[1], [3, 4, 5, 6, 7].map(|at| number(&row[at])));
-            let Some(own) = rank.1.get(name) else {
+            let Some(ours) = rank.1.get(name) else {
                 times.others.push(format!("{set} {mode} {}: no {name:.60}", row[0]));
                 continue;
             };
             let us = |ns: i64| ns as f64 / 1e3;
-            let mean = us(own.sum_ns) / own.count as f64;
+            let mean = us(ours.sum_ns) / ours.count as f64;
             let own_times =
-                [us(own.sum_ns), us(own.max_ns), us(own.min_ns), mean, own.std_ns().unwrap_or(0.0) / 1e3];
-            let same = own_times.iter().zip(theirs).all(|(own, theirs)| is_close(*own, theirs, 0.0011));
+                [us(ours.sum_ns), us(ours.max_ns), us(ours.min_ns), mean, ours.std_ns().unwrap_or(0.0) / 1e3];
+            let same = own_times.iter().zip(theirs).all(|(ours, theirs)| is_close(*ours, theirs, 0.0011));
             times
                 .count(same, || format!("{set} {mode} {} {name:.60}: {own_times:?}, HTA {theirs:?}", row[0]));
-            let class = match own.class {
+            let class = match ours.class {
                 Class::Communication => "COMMUNICATION",
                 Class::Memcpy | Class::Memset => "MEMORY",
                 _ => "COMPUTATION",
@@ -304,36 +304,36 @@ fn the_tensorboard_plugin_has_the_same_kernel_table() {
                 let value = |title: &str| cell(title).and_then(Value::as_f64);
                 let name = cell("Name").and_then(Value::as_str).unwrap_or_default();
                 let place = || format!("{set} {worker} {name:.70}");
-                let Some(own) = groups.get(name) else {
+                let Some(ours) = groups.get(name) else {
                     times.others.push(format!("{}: no kernel", place()));
                     continue;
                 };
                 let is_rounded =
                     |ns: i64, title| value(title).is_some_and(|us| is_close(ns as f64 / 1e3, us, 0.5));
-                let same = value("Calls") == Some(own.count as f64)
-                    && is_rounded(own.sum_ns, "Total Duration (us)")
-                    && is_rounded(own.max_ns, "Max Duration (us)")
-                    && is_rounded(own.min_ns, "Min Duration (us)");
+                let same = value("Calls") == Some(ours.count as f64)
+                    && is_rounded(ours.sum_ns, "Total Duration (us)")
+                    && is_rounded(ours.max_ns, "Max Duration (us)")
+                    && is_rounded(ours.min_ns, "Min Duration (us)");
                 times.count(same, || {
-                    format!("{}: {} calls, {} ns, plugin {row}", place(), own.count, own.sum_ns)
+                    format!("{}: {} calls, {} ns, plugin {row}", place(), ours.count, ours.sum_ns)
                 });
                 if let Some(theirs) = value("Mean Blocks Per SM") {
-                    let own = own.blocks_per_sm().unwrap_or(0.0);
-                    blocks.count(is_close(own, theirs, 0.0051), || {
-                        format!("{}: {own} blocks, plugin {theirs}", place())
+                    let ours = ours.blocks_per_sm().unwrap_or(0.0);
+                    blocks.count(is_close(ours, theirs, 0.0051), || {
+                        format!("{}: {ours} blocks, plugin {theirs}", place())
                     });
                 }
                 if let Some(theirs) = value("Mean Est. Achieved Occupancy (%)") {
-                    let own = own.occupancy().unwrap_or(0.0);
+                    let ours = ours.occupancy().unwrap_or(0.0);
                     // The plugin counts a missing occupancy as 0.
-                    assert!(own > theirs - 0.0051, "{}: {own} %, plugin {theirs}", place());
-                    occupancies.count(is_close(own, theirs, 0.0051), String::new);
+                    assert!(ours > theirs - 0.0051, "{}: {ours} %, plugin {theirs}", place());
+                    occupancies.count(is_close(ours, theirs, 0.0051), String::new);
                 }
                 if let Some(theirs) = cell("Tensor Cores Used") {
-                    let own = if own.uses_tensor_cores() { "Yes" } else { "No" };
+                    let ours = if ours.uses_tensor_cores() { "Yes" } else { "No" };
                     // The plugin does not know WMMA, flash attention and the matrix cores of AMD.
-                    assert!(theirs == own || own == "Yes", "{}: {own}, plugin {theirs}", place());
-                    tensor_cores.count(theirs == own, String::new);
+                    assert!(theirs == ours || ours == "Yes", "{}: {ours}, plugin {theirs}", place());
+                    tensor_cores.count(theirs == ours, String::new);
                 }
             }
         }

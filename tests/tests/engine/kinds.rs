@@ -11,9 +11,18 @@ pub(crate) fn check_kinds(rows: &Rows, kinds: &Kinds, found: &mut BTreeSet<Strin
         let variant = variant.unwrap_or_else(|| panic!("{what}: no variant {kind}"));
         found.insert(kind.clone());
         for (column, cell) in rows.columns.iter().zip(row).skip(1) {
-            let own = variant.columns.iter().find(|own| own.key == column.key);
-            assert_eq!(own.is_none(), *cell == Cell::Absent, "{what}: {kind}: {} is {cell:?}", column.key);
-            assert!(own.is_none_or(|own| own.fits(cell)), "{what}: {kind}: {} is {cell:?}", column.key);
+            let declared = variant.columns.iter().find(|described| described.key == column.key);
+            assert_eq!(
+                declared.is_none(),
+                *cell == Cell::Absent,
+                "{what}: {kind}: {} is {cell:?}",
+                column.key
+            );
+            assert!(
+                declared.is_none_or(|described| described.fits(cell)),
+                "{what}: {kind}: {} is {cell:?}",
+                column.key
+            );
         }
     }
 }

@@ -145,14 +145,14 @@ proptest! {
             events.extend(launch(id, (call, call + length), 7, (call + wait, call + wait + work)));
         }
         let row = &rows(&made(&json!(events)), "launches")[0];
-        let start = launches.iter().map(|one| one.0).min().expect("a launch");
-        let end = launches.iter().map(|one| one.0 + one.2).max().expect("a launch");
-        let waiting = |at: i64| launches.iter().filter(|one| one.0 <= at && at < one.0 + one.2).count() as i64;
+        let start = launches.iter().map(|launch| launch.0).min().expect("a launch");
+        let end = launches.iter().map(|launch| launch.0 + launch.2).max().expect("a launch");
+        let waiting = |at: i64| launches.iter().filter(|launch| launch.0 <= at && at < launch.0 + launch.2).count() as i64;
         let lengths: Vec<i64> = (start..end).map(waiting).collect();
         prop_assert_eq!(ints(row, &["queue_max"])[0], lengths.iter().copied().max().unwrap_or(0));
         let mean = lengths.iter().sum::<i64>() as f64 / (end - start).max(1) as f64;
-        let own = row["queue_mean"].as_f64().expect("a mean");
-        prop_assert!((own - mean).abs() < 1e-9, "{} and {}", own, mean);
+        let queue_mean = row["queue_mean"].as_f64().expect("a mean");
+        prop_assert!((queue_mean - mean).abs() < 1e-9, "{} and {}", queue_mean, mean);
     }
 }
 
@@ -174,10 +174,10 @@ fn an_exported_trace_has_counters_and_the_critical_path() {
             })
             .collect()
     };
-    let own = names(&trace, "launch queue");
-    assert_eq!(own, [("launch queue 7".to_owned(), 2, 1.0), ("launch queue 8".to_owned(), 2, 1.0)]);
+    let queues = names(&trace, "launch queue");
+    assert_eq!(queues, [("launch queue 7".to_owned(), 2, 1.0), ("launch queue 8".to_owned(), 2, 1.0)]);
     // The file's counters come first, then they are computed again.
-    assert_eq!(names(&again, "launch queue")[..2], own);
+    assert_eq!(names(&again, "launch queue")[..2], queues);
     let path: Vec<(i64, i64)> = again
         .table
         .rows()
@@ -208,21 +208,22 @@ fn hta_has_the_same_launches() {
             continue;
         };
         let trace = without_last_step(&text);
-        let own = by_id(&trace);
+        let ours = by_id(&trace);
         for row in stats {
             let [cpu, gpu, delay] = [1, 2, 3].map(|at| row[at].parse::<f64>().expect("a number"));
-            let found = own.get(&row[0]);
-            let is_close = |own: i64, us: f64| (own as f64 / 1e3 - us).abs() < 0.3;
-            let same = found
-                .is_some_and(|one| is_close(one[0], cpu) && is_close(one[1], gpu) && is_close(one[2], delay));
+            let found = ours.get(&row[0]);
+            let is_close = |ns: i64, us: f64| (ns as f64 / 1e3 - us).abs() < 0.3;
+            let same = found.is_some_and(|launch| {
+                is_close(launch[0], cpu) && is_close(launch[1], gpu) && is_close(launch[2], delay)
+            });
             times.count(same, || format!("{set} {}: {found:?}, HTA {cpu} {gpu} {delay}", row[0]));
         }
         let streams = rows(&trace, "launches");
         for row in theirs.iter().filter(|row| row[0] == "0") {
-            let stream = |own: &&Value| {
-                own["stream"].as_str().is_some_and(|name| name.trim_start_matches("stream ") == row[1])
+            let stream = |stream_row: &&Value| {
+                stream_row["stream"].as_str().is_some_and(|name| name.trim_start_matches("stream ") == row[1])
             };
-            let found = streams.iter().find(stream).map(|own| ints(own, &["queue_max"])[0]);
+            let found = streams.iter().find(stream).map(|stream_row| ints(stream_row, &["queue_max"])[0]);
             let max: f64 = row[2].parse().expect("a number");
             queues.count(found == Some(max as i64), || {
                 format!("{set} stream {}: {found:?}, HTA {max}", row[1])

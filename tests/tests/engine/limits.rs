@@ -27,9 +27,9 @@ fn read(text: &str) -> (Vec<String>, Vec<(Code, u64)>) {
         let codes = diagnostics.findings().iter().map(|f| (f.code, f.count)).collect::<Vec<_>>();
         (names, codes)
     };
-    let whole = once(text.len());
-    assert_eq!(once(16), whole);
-    whole
+    let complete = once(text.len());
+    assert_eq!(once(16), complete);
+    complete
 }
 
 fn between(middle: &str) -> (Vec<String>, Vec<(Code, u64)>) {

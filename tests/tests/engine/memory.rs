@@ -173,11 +173,11 @@ fn memory_that_is_released_first_existed_before() {
 #[test]
 fn a_snapshot_does_not_depend_on_chunks() {
     let bytes = fs::read(files::data().join("snapshots/small-protocol-4.pickle")).expect("a snapshot");
-    let whole = memory_rows(&Trace::read(&bytes).expect("a snapshot"));
+    let expected = memory_rows(&Trace::read(&bytes).expect("a snapshot"));
     for size in [1, 2, 7, 100] {
         let mut reader = TraceReader::default();
         bytes.chunks(size).for_each(|chunk| reader.feed(chunk).expect("a chunk"));
-        assert_eq!(memory_rows(&reader.finish().expect("a snapshot")), whole, "chunks of {size}");
+        assert_eq!(memory_rows(&reader.finish().expect("a snapshot")), expected, "chunks of {size}");
     }
     for cut in 1..bytes.len() {
         assert!(Trace::read(&bytes[..cut]).is_err(), "cut at {cut}");

@@ -360,10 +360,11 @@ fn files_have_outlines_and_windows() {
         assert_eq!(trace.diagnostics.count(Code::OutsideWindow), outside as u64);
         // Nothing is wrong with the text between the parts that are read.
         let findings = trace.diagnostics.findings().iter();
-        let defects: Vec<_> = findings.filter(|one| one.code.severity() != Severity::Note).collect();
+        let defects: Vec<_> = findings.filter(|finding| finding.code.severity() != Severity::Note).collect();
         assert!(defects.is_empty(), "{defects:?}");
-        let whole = read_window(&source, &known, (0, i64::MAX), Limits::default(), |_| {}).expect("a window");
-        assert_eq!(whole.table.len(), complete.0.len());
+        let unbounded =
+            read_window(&source, &known, (0, i64::MAX), Limits::default(), |_| {}).expect("a window");
+        assert_eq!(unbounded.table.len(), complete.0.len());
     }
     let error = read_window(&Source::Stdin, &Default::default(), (0, 1), Limits::default(), |_| {}).map(drop);
     assert!(error.expect_err("standard input").to_string().contains("a window needs a file"));

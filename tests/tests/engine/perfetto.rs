@@ -329,14 +329,14 @@ fn compressed_packets_are_read() {
 
 #[test]
 fn damage_is_counted_and_what_follows_is_read() {
-    let whole = nested();
+    let complete = nested();
     // Every cut, and every changed byte, gives a result.
-    for end in 70..whole.len() {
-        let cut = Trace::read(&whole[..end]).expect("a trace");
+    for end in 70..complete.len() {
+        let cut = Trace::read(&complete[..end]).expect("a trace");
         assert!(cut.table.len() <= 4);
     }
-    for at in 2..whole.len() {
-        let mut changed = whole.clone();
+    for at in 2..complete.len() {
+        let mut changed = complete.clone();
         changed[at] ^= 0xff;
         let _ = Trace::read(&changed);
     }
@@ -355,12 +355,12 @@ fn the_size_of_chunks_does_not_matter() {
     use kinetoscope_core::trace::TraceReader;
     let path = files::data().join("torch/2.15/cuspy/gpu_eager/trace.pftrace");
     let bytes = files::read(&path).expect("a trace");
-    let whole = Trace::read(&bytes).expect("a trace");
+    let complete = Trace::read(&bytes).expect("a trace");
     for size in [1, 7, 1000] {
         let mut reader = TraceReader::default();
         for chunk in bytes.chunks(size) {
             reader.feed(chunk).expect("a chunk");
         }
-        assert_eq!(spans(&reader.finish().expect("a trace").table), spans(&whole.table));
+        assert_eq!(spans(&reader.finish().expect("a trace").table), spans(&complete.table));
     }
 }

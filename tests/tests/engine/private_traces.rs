@@ -56,10 +56,10 @@ fn between(word: &str, behind: &str) -> String {
 /// Private texts, in the order in which they are inserted.
 pub(crate) fn texts() -> impl Strategy<Value = Vec<String>> {
     let places: Vec<&str> = PLACES.split('|').collect();
-    let one = (prop::sample::select(places), prop::sample::select(WORDS.to_vec()), 0..16u8).prop_map(
+    let text = (prop::sample::select(places), prop::sample::select(WORDS.to_vec()), 0..16u8).prop_map(
         |(place, word, how)| place.replace('@', &spell(word, how)).replace("\\n", "\n").replace("\\t", "\t"),
     );
-    prop::collection::vec(one, 40..120)
+    prop::collection::vec(text, 40..120)
 }
 
 /// Returns every template with a word in it, for a test that covers all of them.
@@ -186,11 +186,11 @@ pub(crate) fn records(texts: &[String]) -> String {
         record.extend(fixed.as_object().cloned().unwrap_or_default());
         Value::Object(record)
     };
-    let (one, other, kind) = (texts[0].clone(), texts[1].clone(), texts[2].clone());
+    let (first, second, kind) = (texts[0].clone(), texts[1].clone(), texts[2].clone());
     let list = json!([
         record("mark", "__start_profile".into(), 0),
-        record("push", one, 1000),
-        record("push", other, 2000),
+        record("push", first, 1000),
+        record("push", second, 2000),
         record("memory_alloc", String::new(), 2500),
         record("pop", String::new(), 3000),
         record("pop", String::new(), 4000),

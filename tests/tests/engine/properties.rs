@@ -79,7 +79,7 @@ fn check_tiles(trace: &Trace, window: Window) {
     assert_eq!(drawn.iter().map(|t| t.count as usize).sum::<usize>(), spans.len());
     let box_of = |t: &Tile| (t.depth, t.start_ns, t.end_ns, t.row);
     let alone: Vec<_> = drawn.iter().filter(|t| t.count == 1).map(box_of).collect();
-    assert!(alone.iter().all(|one| spans.binary_search(one).is_ok()));
+    assert!(alone.iter().all(|tile_box| spans.binary_search(tile_box).is_ok()));
     for span in spans.iter().filter(|s| s.2 - s.1 >= pixel) {
         assert!(alone.contains(span), "{span:?} has no tile of its own");
     }
@@ -265,7 +265,7 @@ proptest! {
         // What an event lacks is not in the repaired text either.
         let is_lacking = |code: Code| matches!(code, Code::MissingTime | Code::MissingDuration);
         let is_lost = |code: Code| code.severity() == Severity::Lost && !is_lacking(code);
-        prop_assert!(!again.diagnostics.findings().iter().any(|one| is_lost(one.code)), "{:?}", again.diagnostics);
+        prop_assert!(!again.diagnostics.findings().iter().any(|finding| is_lost(finding.code)), "{:?}", again.diagnostics);
         prop_assert_eq!(dump::events(&again).lines().count(), dump::events(&trace).lines().count());
     }
 

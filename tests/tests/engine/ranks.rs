@@ -13,9 +13,9 @@ use serde_json::Value;
 
 /// Returns the run of these traces, named after their ranks.
 fn run_of(traces: impl IntoIterator<Item = (String, Vec<u8>)>) -> Run {
-    let one =
+    let summary =
         |(name, bytes): (String, Vec<u8>)| Summary::from_trace(&Trace::read(&bytes).expect("a trace"), &name);
-    Run::new(traces.into_iter().map(one), Vec::new())
+    Run::new(traces.into_iter().map(summary), Vec::new())
 }
 
 /// Returns the rows of `ranks`, as JSON.

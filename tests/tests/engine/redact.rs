@@ -306,12 +306,12 @@ fn flows_of_version_2_are_kept() {
 #[test]
 fn a_pseudonym_depends_only_on_the_text_and_the_salt() {
     let trace = read(br#"[{"ph":"X","name":"secret","cat":"secret","pid":"secret","tid":1,"ts":1,"dur":1,"args":{"secret":"secret"}}]"#);
-    let one = redact(&trace, b"one");
-    let event = &serde_json::from_str::<Value>(&one).expect("JSON")[0];
+    let redacted = redact(&trace, b"one");
+    let event = &serde_json::from_str::<Value>(&redacted).expect("JSON")[0];
     let name = event["name"].as_str().expect("a name");
     assert_eq!([&event["cat"], &event["pid"], &event["args"][name]], [name, name, name]);
-    assert_eq!(one, redact(&trace, b"one"));
-    assert_ne!(one, redact(&trace, b"other"));
+    assert_eq!(redacted, redact(&trace, b"one"));
+    assert_ne!(redacted, redact(&trace, b"other"));
 }
 
 #[test]

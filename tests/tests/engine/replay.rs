@@ -152,8 +152,8 @@ fn naive_times(replay: &Replay<'_>) -> Vec<i64> {
         let before = times.clone();
         for &point in &points {
             let after = |edge: Edge| times[index(edge.from)] + edge.delay_ns;
-            let own = point.is_end().then(|| times[index(point) - 1] + graph.own_ns(point.node()));
-            let latest = graph.edges(point).map(after).chain(own).max();
+            let ended = point.is_end().then(|| times[index(point) - 1] + graph.own_ns(point.node()));
+            let latest = graph.edges(point).map(after).chain(ended).max();
             times[index(point)] = latest.unwrap_or(times[index(point)]);
         }
         if times == before {
@@ -164,9 +164,10 @@ fn naive_times(replay: &Replay<'_>) -> Vec<i64> {
 
 /// Whether periods follow each other without a gap from the start to the end of a window.
 fn covers(segments: &[Segment], window: (i64, i64)) -> bool {
-    let ends = segments.first().map(|one| one.time.0).zip(segments.last().map(|one| one.time.1));
+    let ends =
+        segments.first().map(|segment| segment.time.0).zip(segments.last().map(|segment| segment.time.1));
     ends == Some(window)
-        && segments.iter().all(|one| one.time.0 < one.time.1)
+        && segments.iter().all(|segment| segment.time.0 < segment.time.1)
         && segments.windows(2).all(|two| two[0].time.1 == two[1].time.0)
 }
 
@@ -286,7 +287,7 @@ fn threads_that_take_turns_wait_for_each_other() {
     assert_eq!((replay.recorded_ns(), replay.replayed_ns()), (300_000, 300_000));
     assert_eq!(replay.wall_ns(&changes("free operator,launch")), 26_000);
     let path = critical_path(&trace, None);
-    let threads: Vec<_> = path.iter().filter_map(|one| one.track).map(|track| track.0).collect();
+    let threads: Vec<_> = path.iter().filter_map(|segment| segment.track).map(|track| track.0).collect();
     let turns = threads.windows(2).filter(|two| two[0] != two[1]).count();
     assert_eq!(turns, 2, "{path:?}");
 }
@@ -391,7 +392,8 @@ fn collectives_of_other_threads_are_on_the_path() {
         ]);
         parts(&made(&events), &json!({}))
     };
-    let time = |path: &[(String, i64)], part: &str| path.iter().find(|one| one.0 == part).map(|one| one.1);
+    let time =
+        |path: &[(String, i64)], part: &str| path.iter().find(|entry| entry.0 == part).map(|entry| entry.1);
     let long = path(1090);
     assert_eq!(time(&long, "communication"), Some(980));
     assert_eq!(time(&long, "operator"), Some(200));

@@ -104,7 +104,7 @@ fn threads_of(path: &str) -> Value {
 /// The diagnostics of a trace with their counts.
 fn diagnostics_of(path: &str) -> Value {
     let codes = read(path).diagnostics;
-    codes.findings().iter().map(|one| json!([one.code.as_str(), one.count])).collect()
+    codes.findings().iter().map(|finding| json!([finding.code.as_str(), finding.count])).collect()
 }
 
 #[test]

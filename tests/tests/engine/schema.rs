@@ -111,8 +111,8 @@ fn values_do_not_depend_on_pieces_and_on_other_columns() {
             let all = schema.open(&analysis, None);
             for column in 0..schema.fields().len() {
                 let alone = schema.open(&analysis, Some(&[column]));
-                let whole = format!("{:?}", all.read(column, 0..all.len()));
-                let is_same = format!("{:?}", alone.read(column, 0..alone.len())) == whole;
+                let expected = format!("{:?}", all.read(column, 0..all.len()));
+                let is_same = format!("{:?}", alone.read(column, 0..alone.len())) == expected;
                 assert!(is_same, "{} {} {column}", path.display(), schema.name);
                 let cut = all.len() / 3;
                 let pieces = [0..cut, cut..cut, cut..all.len()].map(|rows| alone.read(column, rows));
@@ -173,7 +173,8 @@ fn spans_lie_in_their_parents_and_self_times_add_up() {
         let source = schema.open(&analysis, None);
         let int = |column: &str| ints(schema, &*source, column);
         let (events, parents, depths) = (int("event"), int("parent"), int("depth"));
-        let (starts, durations, own, tracks) = (int("ts_ns"), int("dur_ns"), int("self_ns"), int("track"));
+        let (starts, durations, self_times, tracks) =
+            (int("ts_ns"), int("dur_ns"), int("self_ns"), int("track"));
         let at: BTreeMap<i64, usize> =
             events.iter().enumerate().map(|(at, event)| (event.expect("a number"), at)).collect();
         let end = |row: usize| starts[row].expect("a start") + durations[row].expect("a duration");
@@ -189,8 +190,8 @@ fn spans_lie_in_their_parents_and_self_times_add_up() {
             below[parent] += durations[row].expect("a duration");
             compared += 1;
         }
-        for row in (0..events.len()).filter(|&row| own[row].is_some()) {
-            assert_eq!(own[row], durations[row].map(|ns| ns - below[row]), "{}", path.display());
+        for row in (0..events.len()).filter(|&row| self_times[row].is_some()) {
+            assert_eq!(self_times[row], durations[row].map(|ns| ns - below[row]), "{}", path.display());
         }
     }
     assert!(compared > 10_000, "{compared} spans");
@@ -283,9 +284,9 @@ fn the_steps_of_launches_add_up_to_those_of_the_table() {
             for (step, count) in
                 ints(of_steps, &*steps, "step").into_iter().zip(ints(of_steps, &*steps, "launched"))
             {
-                let own = launched.iter().filter(|&&of| of == step).count();
-                assert_eq!(i64::try_from(own).ok(), count, "{} {step:?}", path.display());
-                compared += own;
+                let matching = launched.iter().filter(|&&of| of == step).count();
+                assert_eq!(i64::try_from(matching).ok(), count, "{} {step:?}", path.display());
+                compared += matching;
             }
         }
     }
@@ -527,9 +528,9 @@ fn values_of_counters_and_memory_are_those_of_the_queries() {
         let source = schema.open(&analysis, None);
         let numbers_of = ints(schema, &*source, "counter");
         for (counter, count) in numbers(&rows, "points").into_iter().enumerate() {
-            let own = numbers_of.iter().filter(|&&number| number == i64::try_from(counter).ok()).count();
-            assert_eq!(i64::try_from(own).ok(), count, "{}", path.display());
-            points += own;
+            let matching = numbers_of.iter().filter(|&&number| number == i64::try_from(counter).ok()).count();
+            assert_eq!(i64::try_from(matching).ok(), count, "{}", path.display());
+            points += matching;
         }
         let (schema, rows) = (table("memory"), trace.ask("memory", &Options::default()).expect("memory"));
         let analysis = Analysis::new(&trace);
@@ -542,14 +543,15 @@ fn values_of_counters_and_memory_are_those_of_the_queries() {
         let totals = ints(schema, &*source, "allocated_bytes");
         for at in (0..rows.rows.len()).filter(|&at| text(row_kinds[at]).as_deref() == Some("device")) {
             let device = text(row_devices[at]);
-            let own = |at: &usize| devices[*at] == device && kinds[*at].as_deref() != Some("out_of_memory");
+            let is_of_device =
+                |at: &usize| devices[*at] == device && kinds[*at].as_deref() != Some("out_of_memory");
             let allocated =
-                (0..source.len()).filter(own).filter_map(|at| bytes[at]).filter(|&bytes| bytes > 0);
+                (0..source.len()).filter(is_of_device).filter_map(|at| bytes[at]).filter(|&bytes| bytes > 0);
             assert_eq!(Some(allocated.sum()), gained[at], "{}", path.display());
-            let peak = (0..source.len()).filter(own).filter_map(|at| totals[at]).max();
+            let peak = (0..source.len()).filter(is_of_device).filter_map(|at| totals[at]).max();
             // What was allocated before the recording can be more than all that follows.
             assert!(peak <= peaks[at], "{}", path.display());
-            allocations += (0..source.len()).filter(own).count();
+            allocations += (0..source.len()).filter(is_of_device).count();
         }
     }
     assert!(points > 1_000 && allocations > 500, "{points} points, {allocations} allocations");

@@ -29,13 +29,13 @@ fn host(category: &str, name: &str, (start, end): (i64, i64)) -> Value {
 
 fn trace_of(work: &[Work], others: Vec<Value>) -> Trace {
     let mut events = others;
-    for (id, one) in work.iter().enumerate() {
-        let category = if one.name.starts_with("Memcpy") { "gpu_memcpy" } else { "kernel" };
-        let mut call = host("cuda_runtime", "cudaLaunchKernel", one.launch);
+    for (id, activity) in work.iter().enumerate() {
+        let category = if activity.name.starts_with("Memcpy") { "gpu_memcpy" } else { "kernel" };
+        let mut call = host("cuda_runtime", "cudaLaunchKernel", activity.launch);
         call["args"]["correlation"] = (id + 1).into();
         events.push(call);
-        events.push(json!({"ph": "X", "cat": category, "name": one.name, "pid": "0", "tid": one.stream, "ts": one.time.0,
-            "dur": one.time.1 - one.time.0, "args": {"correlation": id + 1}}));
+        events.push(json!({"ph": "X", "cat": category, "name": activity.name, "pid": "0", "tid": activity.stream, "ts": activity.time.0,
+            "dur": activity.time.1 - activity.time.0, "args": {"correlation": id + 1}}));
     }
     made(&json!(events))
 }
@@ -82,10 +82,10 @@ fn the_saving_is_the_time_in_which_the_stream_waited_for_a_launch() {
         [Some(2), Some(1), Some(1), Some(1)]
     );
     assert_eq!((&row["names"], &row["operator"]), (&json!("a, b"), &Value::Null));
-    let own = sequences(&trace, &Search::default()).expect("sequences");
+    let ours = sequences(&trace, &Search::default()).expect("sequences");
     let names = |rows: &[_]| rows.iter().map(|&row| trace.table.name(row).to_owned()).collect::<Vec<_>>();
-    assert!(own[0].occurrences().all(|rows| names(rows) == ["a", "b"]));
-    assert_eq!(own[0].occurrences().len(), 3);
+    assert!(ours[0].occurrences().all(|rows| names(rows) == ["a", "b"]));
+    assert_eq!(ours[0].occurrences().len(), 3);
 }
 
 /// Each of these is between the two calls of every pair, or almost.
@@ -134,8 +134,8 @@ fn streams_graphs_and_collectives_end_sequences() {
     let mut graph = trace_of(&pairs(), Vec::new());
     assert_eq!(found(&graph, &json!({})).len(), 1);
     let mut events: Vec<Value> = Vec::new();
-    for one in pairs() {
-        events.push(json!({"ph": "X", "cat": "kernel", "name": one.name, "pid": "0", "tid": "7", "ts": one.time.0, "dur": 5, "args": {"correlation": 1}}));
+    for activity in pairs() {
+        events.push(json!({"ph": "X", "cat": "kernel", "name": activity.name, "pid": "0", "tid": "7", "ts": activity.time.0, "dur": 5, "args": {"correlation": 1}}));
     }
     let mut call = host("cuda_runtime", "cudaGraphLaunch", (-5, -1));
     call["args"]["correlation"] = 1.into();
@@ -158,10 +158,10 @@ fn sequences_of_operators_are_all_that_a_call_launched() {
     let count = |options: Value| {
         found(&trace, &options).into_iter().map(|(names, count, ..)| (names, count)).collect::<Vec<_>>()
     };
-    let one = |names: &str| (names.to_owned(), 1);
+    let once = |names: &str| (names.to_owned(), 1);
     assert_eq!(
         count(json!({"operator": "aten::linear", "minCount": 1})),
-        [one("a b c0"), one("a b c100"), one("a b c200")]
+        [once("a b c0"), once("a b c100"), once("a b c200")]
     );
     assert_eq!(
         count(json!({"operator": "linear_inner", "minLength": 1, "minCount": 2})),
@@ -182,8 +182,8 @@ fn bounds_out_of_range_are_refused() {
         (json!({"minLength": 3, "maxLength": 2}), "below the minimum length 3"),
         (json!({"maxLength": 33}), "at most 32"),
     ] {
-        let given = Options::from_json(query.options, &options).expect("options");
-        let error = query.answer(&trace, Request::new(&given)).map(|_| ()).expect_err("refused").to_string();
+        let parsed = Options::from_json(query.options, &options).expect("options");
+        let error = query.answer(&trace, Request::new(&parsed)).map(|_| ()).expect_err("refused").to_string();
         assert!(error.contains(expected), "{error}");
     }
     assert!(found(&trace, &json!({"operator": "x", "minLength": 99})).is_empty());
@@ -248,9 +248,9 @@ fn naive(all: &[Work], (min, max): (usize, usize), min_count: usize) -> Vec<(Str
 
 #[test]
 fn random_streams_equal_a_naive_search() {
-    let one = (0u8..3, 1i64..4, 0i64..3, 0i64..4);
+    let item = (0u8..3, 1i64..4, 0i64..3, 0i64..4);
     let bounds = (1usize..4, 0usize..4, 1usize..4);
-    proptest!(ProptestConfig::with_cases(400), |(list in proptest::collection::vec(one, 1..40), (min, more, min_count) in bounds)| {
+    proptest!(ProptestConfig::with_cases(400), |(list in proptest::collection::vec(item, 1..40), (min, more, min_count) in bounds)| {
         let mut all: Vec<Work> = Vec::new();
         let mut at = 100;
         for (name, length, gap, delay) in list {
@@ -299,11 +299,11 @@ fn hta_finds_the_same_sequences_of_operators() {
             let trace = without_last_step(&text);
             let search =
                 Search { min_length, min_count: 1, operator: Some(operator.to_owned()), ..Search::default() };
-            let own = patterns(&trace, &sequences(&trace, &search).expect("sequences"));
+            let ours = patterns(&trace, &sequences(&trace, &search).expect("sequences"));
             for row in theirs {
                 let mut names = row[0].split('|').map(str::to_owned);
                 let key = (names.next().unwrap_or_default(), names.collect());
-                let found = own.get(&key);
+                let found = ours.get(&key);
                 let is_same = found.is_some_and(|&(count, us)| {
                     row[1].parse() == Ok(count)
                         && row[2].parse::<f64>().is_ok_and(|theirs| (theirs - us).abs() < 0.01)

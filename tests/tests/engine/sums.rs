@@ -212,8 +212,8 @@ fn check_sums_of_times(trace: &Trace) {
     let analysis = Analysis::new(trace);
     let groups = analysis.kernel_groups();
     assert_eq!(groups.iter().map(|g| i128::from(g.sum_ns)).sum::<i128>(), kernels);
-    let own: i128 = analysis.devices().iter().map(|d| i128::from(d.sum_ns)).sum();
-    assert_eq!(own, kernels);
+    let device_total: i128 = analysis.devices().iter().map(|d| i128::from(d.sum_ns)).sum();
+    assert_eq!(device_total, kernels);
     for lane in trace.tree.lanes() {
         let nodes = merged(trace, lane, &[]);
         let self_ns: i128 = nodes.iter().map(|node| i128::from(node.self_ns)).sum();

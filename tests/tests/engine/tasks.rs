@@ -126,7 +126,7 @@ fn the_task_that_is_polled_next_is_waited_for_if_none_was_polled_before() {
 
 #[test]
 fn an_id_that_is_used_again_is_another_task() {
-    let one = |start: i64| {
+    let task_events = |start: i64| {
         let polls = [(start, start + 10), (start + 50, start + 60)];
         let trace = with_children(&polls.map(|(a, b)| (a - start, b - start)), &[]);
         let mut events: Vec<Value> = serde_json::from_slice(&trace).expect("JSON");
@@ -135,7 +135,7 @@ fn an_id_that_is_used_again_is_another_task() {
         }
         events
     };
-    let events = json!([one(0), one(100)].concat()).to_string();
+    let events = json!([task_events(0), task_events(100)].concat()).to_string();
     let rows = answer(events.as_bytes(), TasksBy::Task);
     assert_eq!(rows.len(), 2);
     for row in rows {

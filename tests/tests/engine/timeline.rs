@@ -57,16 +57,16 @@ fn texts(rows: &Rows, key: &str) -> Vec<String> {
 }
 
 fn is_ancestor(trace: &Trace, above: Position, at: Position) -> bool {
-    trace.tree.ancestors(at).any(|one| one == above)
+    trace.tree.ancestors(at).any(|ancestor| ancestor == above)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn names_sum_the_spans_in_the_window(events in events(), start in -50..450i64, length in 1..500i64, whole in any::<bool>()) {
+    fn names_sum_the_spans_in_the_window(events in events(), start in -50..450i64, length in 1..500i64, everything in any::<bool>()) {
         let trace = read(&events);
-        let window = (!whole).then_some((start * 1000, (start + length) * 1000));
+        let window = (!everything).then_some((start * 1000, (start + length) * 1000));
         let (from, to) = window.unwrap_or((i64::MIN / 4, i64::MAX / 4));
         let clip = |row: Row| {
             let (begin, end) = (trace.table.ts(row) - trace.start_ns, trace.table.end(row) - trace.start_ns);
@@ -129,8 +129,8 @@ proptest! {
         let (tree, links) = (&trace.tree, &trace.links);
         let all = spans(&trace);
         for &(row, track, depth, at) in &all {
-            let (own, found) = related(&trace, row);
-            prop_assert_eq!(own.map(|s| (s.row, s.track.0, s.depth)), Some((row, track, depth)));
+            let (span, found) = related(&trace, row);
+            prop_assert_eq!(span.map(|s| (s.row, s.track.0, s.depth)), Some((row, track, depth)));
             let of = |wanted: Relation| -> Vec<Row> {
                 found.iter().filter(|r| r.0 == wanted).map(|r| r.1.row).collect()
             };
@@ -187,8 +187,8 @@ proptest! {
                 inverted.iter().filter(|n| n.parent.is_none()).map(|n| (n.name.0, n.total_ns)).collect();
             prop_assert_eq!(roots, naive);
             prop_assert!(inverted.iter().all(|n| n.depth < depth));
-            let own: i64 = inverted.iter().map(|n| n.self_ns).sum();
-            prop_assert_eq!(own, nodes.iter().map(|n| n.self_ns).sum::<i64>());
+            let self_sum: i64 = inverted.iter().map(|n| n.self_ns).sum();
+            prop_assert_eq!(self_sum, nodes.iter().map(|n| n.self_ns).sum::<i64>());
             let below = |at: usize| inverted.iter().filter(|n| n.parent == Some(at)).map(|n| n.total_ns).sum::<i64>();
             for (at, node) in inverted.iter().enumerate() {
                 prop_assert_eq!(node.total_ns, node.self_ns + below(at));

@@ -626,8 +626,8 @@ fn key_averages_of_older_versions_equal_torchs() {
                         shapes_of(&gold["input_shapes"]),
                     );
                     if slack == 0 {
-                        let own = near(ours.self_cpu_time_total_ns, &gold["self_cpu_time_total"]);
-                        d.check(|| format!("{at} self {}", gold["self_cpu_time_total"]), own, true);
+                        let is_near = near(ours.self_cpu_time_total_ns, &gold["self_cpu_time_total"]);
+                        d.check(|| format!("{at} self {}", gold["self_cpu_time_total"]), is_near, true);
                         let bytes = gold["cpu_memory_usage"].as_i64();
                         d.check(|| format!("{at} memory"), Some(ours.cpu_memory_usage), bytes);
                         let bytes = gold["self_cpu_memory_usage"].as_i64();
@@ -761,7 +761,7 @@ fn metadata_of_calls_and_device_work_equals_torchs() {
         _ => None,
     });
     let gold: Vec<(Cell, Value)> =
-        gold.iter().map(|one| (one["name"].as_str().into(), one["metadata"].clone())).collect();
+        gold.iter().map(|event| (event["name"].as_str().into(), event["metadata"].clone())).collect();
     assert_eq!(ours.collect::<Vec<_>>(), gold);
     assert_eq!(gold.len(), 100);
 }

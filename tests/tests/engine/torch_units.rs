@@ -42,10 +42,10 @@ fn sizes_times_and_shares_are_formatted_like_torchs() {
     }
     for row in rows("format_time_share.json") {
         // torch refuses a share of zero.
-        if let (Some(part), Some(whole), None) =
+        if let (Some(part), Some(total), None) =
             (row["in"][0].as_f64(), row["in"][1].as_f64(), row["error"].as_str())
         {
-            assert_eq!(share(part, whole), text(&row["out"]), "{row}");
+            assert_eq!(share(part, total), text(&row["out"]), "{row}");
         }
     }
 }

@@ -93,11 +93,11 @@ fn operator(ops: &[Event], call: &Event) -> Option<(usize, bool)> {
     if call.external == call.id {
         return None;
     }
-    let own = || named().filter(|op| op.pid == call.pid);
-    let before = own().filter(|op| op.begin <= call.begin);
+    let of_process = || named().filter(|op| op.pid == call.pid);
+    let before = of_process().filter(|op| op.begin <= call.begin);
     let latest = before.max_by_key(|op| (op.begin, Reverse(op.row)));
-    let found = latest.or_else(|| own().next()).or_else(|| named().next())?;
-    let count = if own().count() > 0 { own().count() } else { named().count() };
+    let found = latest.or_else(|| of_process().next()).or_else(|| named().next())?;
+    let count = if of_process().count() > 0 { of_process().count() } else { named().count() };
     Some((found.row, count > 1))
 }
 
@@ -133,11 +133,11 @@ fn resolve(group: &[&Event], work: &[&Event], owners: &Owners, launches: &mut La
     for (work, &call) in work.iter().zip(&chosen) {
         launches.chosen.push((work.row, call));
         let times = chosen.iter().filter(|&&other| other == call).count();
-        let own = outer.iter().find(|other| other.row == call).expect("a call").pid;
+        let pid = outer.iter().find(|other| other.row == call).expect("a call").pid;
         let is_unused = |other: &&&Event| !chosen.contains(&other.row);
         let began = |other: &&Event| other.begin <= work.begin;
         let is_early = outer.iter().any(|other| other.row == call && !began(other));
-        let is_alternative = |other: &Event| is_early || (began(&other) && (times > 1 || other.pid != own));
+        let is_alternative = |other: &Event| is_early || (began(&other) && (times > 1 || other.pid != pid));
         let guessed = (owners.guessed.contains(&work.pid) && pids.len() > 1)
             || (times > 1 && outer.iter().filter(is_unused).any(|other| other.can_start && began(other)))
             || candidates(work).iter().filter(is_unused).any(|other| is_alternative(other));
@@ -171,14 +171,15 @@ impl Owners {
             devices.iter().map(|&device| (device, voters(calls, work, device, &processes))).collect();
         let open: Vec<usize> = (0..all.len()).filter(|&at| all[at].1.is_empty()).collect();
         let mut taken: BTreeSet<u64> =
-            all.iter().filter_map(|of| if let [one] = of.1[..] { Some(one) } else { None }).collect();
+            all.iter().filter_map(|of| if let [only] = of.1[..] { Some(only) } else { None }).collect();
         for &at in &open {
             all[at].1 = likely(calls, work, all[at].0, &processes);
         }
         while devices.len() <= processes.len() {
             let before = (all.clone(), taken.clone());
             for &at in &open {
-                let free: Vec<u64> = all[at].1.iter().copied().filter(|one| !taken.contains(one)).collect();
+                let free: Vec<u64> =
+                    all[at].1.iter().copied().filter(|process| !taken.contains(process)).collect();
                 if !free.is_empty() {
                     all[at].1 = free;
                 }
@@ -227,10 +228,10 @@ fn counts(calls: &[Event], work: &[Event], device: u64, processes: &[u64]) -> Ve
     let can = |work: &Event, process: u64| {
         calls.iter().any(|call| call.pid == process && call.id == work.id && call.begin <= work.begin)
     };
-    let own = || work.iter().filter(|work| work.pid == device);
+    let of_device = || work.iter().filter(|work| work.pid == device);
     let alone = |work: &Event| processes.iter().filter(|&&process| can(work, process)).count() == 1;
     let count = |&process: &u64| {
-        let able = own().filter(|work| can(work, process));
+        let able = of_device().filter(|work| can(work, process));
         (process, able.clone().count(), able.filter(|work| alone(work)).count())
     };
     processes.iter().map(count).collect()
@@ -241,7 +242,7 @@ fn voters(calls: &[Event], work: &[Event], device: u64, processes: &[u64]) -> Ve
     let total = work.iter().filter(|work| work.pid == device).count();
     let voters: Vec<_> = counts.iter().filter(|count| count.2 > 0 && count.2 >= total / 20).collect();
     match voters[..] {
-        [one] if one.1 + total / 20 < total => {
+        [voter] if voter.1 + total / 20 < total => {
             counts.iter().filter(|count| count.1 > 0).map(|count| count.0).collect()
         }
         _ => voters.iter().map(|count| count.0).collect(),
@@ -259,8 +260,8 @@ fn assigned(calls: &[Event], work: &[Event], devices: &[u64], processes: &[u64])
     let pairs = |key: &dyn Fn(&Event) -> u64| -> Vec<(u64, u64)> {
         let sorted = |events: &[Event], pids: &[u64]| {
             let first = |pid: u64| {
-                let own = || events.iter().filter(|event| event.pid == pid);
-                (own().map(key).min(), own().map(|event| event.row).min())
+                let of_process = || events.iter().filter(|event| event.pid == pid);
+                (of_process().map(key).min(), of_process().map(|event| event.row).min())
             };
             let mut sorted = pids.to_vec();
             sorted.sort_by_key(|&pid| first(pid));

@@ -67,18 +67,18 @@ fn close(events: &[Value], open: &mut Vec<usize>, end: usize, found: &mut Found)
         id(begin) == id(end_event) && begin["name"] == end_event["name"]
     };
     let fitting: Vec<usize> = open.iter().copied().filter(fits).collect();
-    let own: Vec<usize> =
+    let of_process: Vec<usize> =
         fitting.iter().copied().filter(|&begin| events[begin]["pid"] == end_event["pid"]).collect();
-    let Some(&begin) = own.last().or(fitting.last()) else { return false };
+    let Some(&begin) = of_process.last().or(fitting.last()) else { return false };
     let begin_event = &events[begin];
-    let ambiguous = if own.is_empty() {
+    let ambiguous = if of_process.is_empty() {
         fitting.iter().any(|&other| events[other]["pid"] != begin_event["pid"])
     } else if ph(end_event) == "F" {
-        own.len() > 1
+        of_process.len() > 1
     } else {
         let thread = |event: &Value| event["tid"].clone();
         thread(begin_event) != thread(end_event)
-            && own.iter().any(|&other| thread(&events[other]) == thread(end_event))
+            && of_process.iter().any(|&other| thread(&events[other]) == thread(end_event))
     };
     found.ambiguous += u64::from(ambiguous);
     open.retain(|&other| other != begin);
@@ -110,8 +110,8 @@ pub(crate) fn flows(events: &[Value]) -> Found {
                 waiting.push(row);
             }
             if is_start {
-                let own = starts.iter().position(|start| events[start.0]["pid"] == event["pid"]);
-                replaced += own.map_or(0, |at| u64::from(!starts.remove(at).1));
+                let of_process = starts.iter().position(|start| events[start.0]["pid"] == event["pid"]);
+                replaced += of_process.map_or(0, |at| u64::from(!starts.remove(at).1));
                 starts.push((row, false));
             }
             if group.get(at + 1).is_none_or(|&next| ts(&events[next]) > ts(event)) {
@@ -128,9 +128,9 @@ pub(crate) fn flows(events: &[Value]) -> Found {
 
 /// Pairs an end with one of the last starts of every process.
 fn arrive(events: &[Value], starts: &mut [(usize, bool)], end: usize, found: &mut Found) -> bool {
-    let own = starts.iter().position(|start| events[start.0]["pid"] == events[end]["pid"]);
+    let of_process = starts.iter().position(|start| events[start.0]["pid"] == events[end]["pid"]);
     let unused = starts.iter().position(|start| !start.1);
-    let Some(at) = own.or(unused).or(starts.len().checked_sub(1)) else { return false };
+    let Some(at) = of_process.or(unused).or(starts.len().checked_sub(1)) else { return false };
     starts[at].1 = true;
     found.pairs.push((starts[at].0, end));
     true

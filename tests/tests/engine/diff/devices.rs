@@ -172,6 +172,7 @@ fn rows_of_every_kind_occur() {
     ];
     let found: BTreeSet<&str> = rows.iter().flatten().filter_map(|row| row["kind"].as_str()).collect();
     let kinds = query("diff").expect("a query").kinds.expect("kinds");
-    let missing = kinds.variants.iter().filter(|one| !one.kinds.iter().any(|kind| found.contains(kind)));
-    assert_eq!(missing.map(|one| one.name).collect::<Vec<_>>(), Vec::<&str>::new(), "{found:?}");
+    let missing =
+        kinds.variants.iter().filter(|variant| !variant.kinds.iter().any(|kind| found.contains(kind)));
+    assert_eq!(missing.map(|variant| variant.name).collect::<Vec<_>>(), Vec::<&str>::new(), "{found:?}");
 }

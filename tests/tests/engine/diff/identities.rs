@@ -16,8 +16,8 @@ pub(crate) fn check(base: &Profile, new: &Profile, what: &str) {
     check_order(&there, what);
     let back = diff(new, base);
     check_exchanged(&there, &back, what);
-    for one in [base, new] {
-        let comparison = Comparison::new(one, one);
+    for profile in [base, new] {
+        let comparison = Comparison::new(profile, profile);
         let rows = rows(&comparison);
         assert!(rows.iter().all(|row| row["kind"] == "note"), "{what}: {rows:?}");
     }
@@ -97,7 +97,7 @@ fn comparable(row: &Value) -> Value {
 
 fn exchanged(row: &Value) -> Value {
     let mut out = comparable(row);
-    for (one, other) in [
+    for (left, right) in [
         ("a_ns", "b_ns"),
         ("count_a", "count_b"),
         ("call_a_ns", "call_b_ns"),
@@ -107,7 +107,7 @@ fn exchanged(row: &Value) -> Value {
         ("aligned_a", "aligned_b"),
         ("names_a", "names_b"),
     ] {
-        swap(&mut out, one, other);
+        swap(&mut out, left, right);
     }
     swap(&mut out, "low_ns", "high_ns");
     for key in ["contribution_ns", "median_ns", "equal_speed_ns", "low_ns", "high_ns"] {
@@ -119,9 +119,9 @@ fn exchanged(row: &Value) -> Value {
 }
 
 /// Exchanges two members, if rows of this kind have them.
-fn swap(row: &mut Value, one: &str, other: &str) {
-    if row.get(one).is_some() {
-        (row[one], row[other]) = (row[other].clone(), row[one].clone());
+fn swap(row: &mut Value, left: &str, right: &str) {
+    if row.get(left).is_some() {
+        (row[left], row[right]) = (row[right].clone(), row[left].clone());
     }
 }
 

@@ -141,8 +141,8 @@ fn halves_of_one_recording_have_no_change() {
             for at in (1..order.len()).rev() {
                 order.swap(at, random.below(at as u64 + 1) as usize);
             }
-            let (one, other) = order.split_at(order.len() / 2);
-            let rows = diff(&profile.with_steps(one), &profile.with_steps(other));
+            let (left, right) = order.split_at(order.len() / 2);
+            let rows = diff(&profile.with_steps(left), &profile.with_steps(right));
             !rows.iter().any(|row| row["significant"] == true)
         });
         assert!(silent.count() >= 99, "{name}");

@@ -92,13 +92,13 @@ fn a_change_is_at_its_place() {
     let exact = |changed| profile(generate(&plan(changed)).as_bytes());
     let rows = tree(&exact(Changed::Nothing), &exact(Changed::SlowKernel));
     let all = with_paths(&rows);
-    let at = |path: &[&str]| all.iter().find(|one| one.0 == path).map(|one| one.1).expect("a place");
+    let at = |path: &[&str]| all.iter().find(|place| place.0 == path).map(|place| place.1).expect("a place");
     let kernel = at(&["step", OPERATOR, KERNEL]);
     assert_eq!(int(&kernel["device_b_ns"]) - int(&kernel["device_a_ns"]), truth(Changed::SlowKernel));
     assert_eq!((&kernel["kind"], &kernel["significant"]), (&"kernel".into(), &true.into()));
     let rows = tree(&exact(Changed::Nothing), &exact(Changed::HostDelay));
     let all = with_paths(&rows);
-    let delay = all.iter().find(|one| one.0 == ["step", DELAY]).expect("a place").1;
+    let delay = all.iter().find(|place| place.0 == ["step", DELAY]).expect("a place").1;
     assert_eq!((int(&delay["a_ns"]), int(&delay["b_ns"])), (0, DELAYED));
 }
 
@@ -115,9 +115,9 @@ fn small_places_are_left_out() {
         (0..large.rows.len()).map(|at| serde_json::from_str(&large.json_row(at)).expect("JSON")).collect();
     let depths: Vec<i64> = rows.iter().map(|row| int(&row["depth"])).collect();
     assert!(depths.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{depths:?}");
-    let whole = [int(&rows[0]["a_ns"]), int(&rows[0]["b_ns"])];
+    let totals = [int(&rows[0]["a_ns"]), int(&rows[0]["b_ns"])];
     let share = |row: &Value| {
-        (int(&row["a_ns"]) as f64 / whole[0] as f64).max(int(&row["b_ns"]) as f64 / whole[1] as f64)
+        (int(&row["a_ns"]) as f64 / totals[0] as f64).max(int(&row["b_ns"]) as f64 / totals[1] as f64)
     };
     assert!(rows.iter().all(|row| share(row) >= 0.05));
 }

@@ -124,9 +124,9 @@ fn matched(ranks: &[Vec<Kernel>]) -> Vec<Vec<(i64, i64)>> {
                 found[i].push((rank as i64, duration(&list[j])));
             }
         }
-        found.retain(|one| one.len() > 1);
-        for one in &mut found {
-            one.sort_unstable();
+        found.retain(|collective| collective.len() > 1);
+        for collective in &mut found {
+            collective.sort_unstable();
         }
         all.append(&mut found);
     }
@@ -137,9 +137,9 @@ fn matched(ranks: &[Vec<Kernel>]) -> Vec<Vec<(i64, i64)>> {
 /// The durations of each collective by rank, as the engine matched them.
 fn answered(rows: &[Value]) -> Vec<Vec<(i64, i64)>> {
     let ints = |value: &Value| -> Vec<i64> {
-        value.as_array().expect("a list").iter().map(|one| one.as_i64().expect("an integer")).collect()
+        value.as_array().expect("a list").iter().map(|number| number.as_i64().expect("an integer")).collect()
     };
-    let one = |row: &Value| -> Vec<(i64, i64)> {
+    let durations = |row: &Value| -> Vec<(i64, i64)> {
         let parts = ints(&row["wait_ns"]).into_iter().zip(ints(&row["transfer_ns"]));
         ints(&row["ranks"])
             .into_iter()
@@ -147,7 +147,7 @@ fn answered(rows: &[Value]) -> Vec<Vec<(i64, i64)>> {
             .map(|(rank, (wait, transfer))| (rank, wait + transfer))
             .collect()
     };
-    let mut all: Vec<_> = of_kind(rows, "collective").map(one).collect();
+    let mut all: Vec<_> = of_kind(rows, "collective").map(durations).collect();
     all.sort();
     all
 }
@@ -167,7 +167,7 @@ fn matches_and_waits_equal_those_of_an_independent_search() {
     each(|folder, _, texts, rows| {
         let ranks: Vec<Vec<Kernel>> = texts.iter().map(|(_, text)| kernels(text)).collect();
         let (expected, found) = (matched(&ranks), answered(rows));
-        let same = expected.iter().filter(|one| found.binary_search(one).is_ok()).count();
+        let same = expected.iter().filter(|collective| found.binary_search(collective).is_ok()).count();
         assert_eq!(
             (same, found.len()),
             (expected.len(), expected.len()),
@@ -183,12 +183,12 @@ fn a_wait_is_never_longer_than_the_recording() {
     each(|folder, _, _, rows| {
         for rank in of_kind(rows, "rank") {
             let time = |key: &str| rank[key].as_i64().expect("a time");
-            let own: i64 = ["data_loading_ns", "forward_ns", "backward_ns", "optimizer_ns", "other_ns"]
+            let work: i64 = ["data_loading_ns", "forward_ns", "backward_ns", "optimizer_ns", "other_ns"]
                 .map(time)
                 .iter()
                 .sum();
-            assert_eq!(own + time("communication_ns"), time("wall_ns"), "{folder}");
-            assert_eq!(own, time("own_ns"), "{folder}");
+            assert_eq!(work + time("communication_ns"), time("wall_ns"), "{folder}");
+            assert_eq!(work, time("own_ns"), "{folder}");
             assert!(time("waited_ns") <= time("wall_ns"), "{folder}: {rank}");
         }
     });
@@ -202,9 +202,9 @@ fn exposed_communication_equals_that_of_an_exact_recomputation() {
         let text = fs::read_to_string(goldens.join(peers).join("exact.json")).expect("a result");
         let exact: Value = serde_json::from_str(&text).expect("JSON");
         for rank in of_kind(rows, "rank") {
-            let own = &exact["ranks"][rank["rank"].to_string()];
+            let exact_rank = &exact["ranks"][rank["rank"].to_string()];
             let convention = "tracelens_convention(all gpu events; memset counts as computation)";
-            let expected = &own[convention]["exposed_comm(comm minus comp)"];
+            let expected = &exact_rank[convention]["exposed_comm(comm minus comp)"];
             // Memsets are no computation here, so what they hide differs.
             let difference = rank["exposed_communication_ns"].as_i64().expect("a time")
                 - expected.as_i64().expect("a time");

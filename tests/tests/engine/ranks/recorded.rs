@@ -21,9 +21,9 @@ struct Recorded {
 
 /// The folders of the runs of several ranks: those of the repository, and more where they are at hand.
 fn folders() -> Vec<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/runs");
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/runs");
     let mut folders = Vec::new();
-    for parent in [Some(own), files::shared("runs", "more recorded runs")].into_iter().flatten() {
+    for parent in [Some(repository), files::shared("runs", "more recorded runs")].into_iter().flatten() {
         let entries = fs::read_dir(parent).expect("a folder").map(|entry| entry.expect("an entry").path());
         folders.extend(entries.filter(|folder| folder.join("truth.json").exists()));
     }
@@ -66,15 +66,19 @@ fn int(value: &Value) -> i64 {
 /// The steps of each rank and phase that were injected and recorded, without what all ranks did alike.
 fn injected(run: &Recorded) -> BTreeMap<(i64, &'static str), Vec<i64>> {
     let mut all: BTreeMap<(i64, &'static str), Vec<i64>> = BTreeMap::new();
-    for one in run.truth["injected"].as_array().expect("a list").iter().filter(|one| one["recorded"] == true)
+    for injection in run.truth["injected"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|injection| injection["recorded"] == true)
     {
-        let phase = match one["where"].as_str().expect("a place") {
+        let phase = match injection["where"].as_str().expect("a place") {
             "data loading" => "data_loading",
             "forward" => "forward",
             "backward" => "backward",
             _ => "other",
         };
-        all.entry((int(&one["rank"]), phase)).or_default().push(int(&one["step"]));
+        all.entry((int(&injection["rank"]), phase)).or_default().push(int(&injection["step"]));
     }
     let first = all.values().next().cloned();
     if all.len() == run.texts.len() && all.values().all(|steps| Some(steps) == first.as_ref()) {
@@ -150,16 +154,19 @@ fn logged(run: &Recorded) -> Vec<Logged> {
                 continue;
             }
             let name = row[group].as_str().expect("a group");
-            let one = all.entry((name.to_owned(), int(&row[index]))).or_insert_with(|| Logged {
+            let collective = all.entry((name.to_owned(), int(&row[index]))).or_insert_with(|| Logged {
                 group: run.truth["groups"][name]["pg_name"].as_str().expect("a name").to_owned(),
                 seq: row[seq].as_i64(),
                 times: BTreeMap::new(),
             });
-            one.times.insert(rank.parse().expect("a rank"), (int(&row[t0]), int(&row[t1])));
+            collective.times.insert(rank.parse().expect("a rank"), (int(&row[t0]), int(&row[t1])));
         }
     }
     let size = |name: &str| run.truth["groups"][name]["ranks"].as_array().expect("ranks").len();
-    all.into_iter().filter(|((name, _), one)| one.times.len() == size(name)).map(|(_, one)| one).collect()
+    all.into_iter()
+        .filter(|((name, _), collective)| collective.times.len() == size(name))
+        .map(|(_, collective)| collective)
+        .collect()
 }
 
 /// The starts of the calls and the ends of the spans of collectives of a rank, read from the text of the trace, on the
@@ -170,7 +177,7 @@ fn readings(run: &Recorded, rank: usize) -> (Vec<i64>, Vec<i64>) {
     let clock = &run.truth["clock"]["ranks"][rank.to_string()];
     let (offset, drift) = (int(&clock["offset_ns"]), clock["drift_ppm"].as_f64().expect("a drift") * 1e-6);
     let reference = clock["reference_ns"].as_i64().unwrap_or(0);
-    let own = |us: f64| {
+    let local_time = |us: f64| {
         let shifted = base + (us * 1e3) as i64;
         let time = shifted - offset;
         time - (drift * (time - reference) as f64) as i64
@@ -180,8 +187,8 @@ fn readings(run: &Recorded, rank: usize) -> (Vec<i64>, Vec<i64>) {
         events().filter(move |event| event["name"].as_str().is_some_and(|name| name.starts_with(prefix)))
     };
     let start = |event: &Value| event["ts"].as_f64().expect("a time");
-    let starts = of("c10d::").map(|event| own(start(event))).collect();
-    let ends = of("gloo:").map(|event| own(start(event) + event["dur"].as_f64().expect("a duration")));
+    let starts = of("c10d::").map(|event| local_time(start(event))).collect();
+    let ends = of("gloo:").map(|event| local_time(start(event) + event["dur"].as_f64().expect("a duration")));
     (starts, ends.collect())
 }
 
@@ -201,27 +208,28 @@ fn waits_agree_with_the_times_that_the_program_read() {
         let readings: Vec<_> = (0..run.texts.len()).map(|rank| readings(&run, rank)).collect();
         let collectives: Vec<&Value> =
             of_kind(&run.rows, "collective").filter(|row| row["matched_by"] != "pair").collect();
-        for one in logged(&run) {
-            let first = one.times.values().map(|time| time.0).min().expect("ranks");
-            let ranks: Vec<i64> = one.times.keys().copied().collect();
+        for collective in logged(&run) {
+            let first = collective.times.values().map(|time| time.0).min().expect("ranks");
+            let ranks: Vec<i64> = collective.times.keys().copied().collect();
             let near = collectives.iter().filter(|row| {
-                row["group"] == one.group
+                row["group"] == collective.group
                     && row["ranks"].as_array().expect("ranks").iter().map(int).eq(ranks.iter().copied())
-                    && (one.seq.is_none() || row["seq"] == serde_json::json!(one.seq))
+                    && (collective.seq.is_none() || row["seq"] == serde_json::json!(collective.seq))
             });
             let near = near.min_by_key(|row| (int(&row["start_ns"]) - first).abs());
-            let Some(row) =
-                near.filter(|row| one.seq.is_some() || (int(&row["start_ns"]) - first).abs() < 1_000_000)
+            let Some(row) = near
+                .filter(|row| collective.seq.is_some() || (int(&row["start_ns"]) - first).abs() < 1_000_000)
             else {
                 missing += 1;
                 continue;
             };
-            let least = one.times.values().map(|time| time.1 - time.0).min().expect("ranks");
-            let is_timely = one.times.iter().all(|(&rank, &(before, after))| {
+            let least = collective.times.values().map(|time| time.1 - time.0).min().expect("ranks");
+            let is_timely = collective.times.iter().all(|(&rank, &(before, after))| {
                 let (starts, ends) = &readings[rank as usize];
                 has_near(starts, before) && has_near(ends, after)
             });
-            for (&(before, after), wait) in one.times.values().zip(row["wait_ns"].as_array().expect("waits"))
+            for (&(before, after), wait) in
+                collective.times.values().zip(row["wait_ns"].as_array().expect("waits"))
             {
                 let expected = after - before - least;
                 let is_close = (int(wait) - expected).abs() <= 300_000.max(expected / 20);
@@ -245,14 +253,21 @@ fn every_number_of_the_log_is_that_of_a_matched_collective() {
     let mut found = 0;
     for folder in folders() {
         let run = recorded(&folder);
-        for one in logged(&run).iter().filter(|one| one.seq.is_some()) {
-            let ranks: Vec<i64> = one.times.keys().copied().collect();
+        for collective in logged(&run).iter().filter(|collective| collective.seq.is_some()) {
+            let ranks: Vec<i64> = collective.times.keys().copied().collect();
             let same = of_kind(&run.rows, "collective").filter(|row| {
-                row["group"] == one.group
-                    && row["seq"] == serde_json::json!(one.seq)
+                row["group"] == collective.group
+                    && row["seq"] == serde_json::json!(collective.seq)
                     && row["ranks"].as_array().expect("ranks").iter().map(int).eq(ranks.iter().copied())
             });
-            assert_eq!(same.count(), 1, "{}: {} of group {}", run.name, one.seq.unwrap_or(0), one.group);
+            assert_eq!(
+                same.count(),
+                1,
+                "{}: {} of group {}",
+                run.name,
+                collective.seq.unwrap_or(0),
+                collective.group
+            );
             found += 1;
         }
     }
