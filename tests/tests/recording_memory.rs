@@ -1,6 +1,7 @@
 //! Allocations of a program that uses the recorder's allocator.
 
-mod recorder;
+#[path = "recorder/support.rs"]
+mod support;
 
 use kinetoscope::Profiler;
 use kinetoscope::memory::{
@@ -9,8 +10,8 @@ use kinetoscope::memory::{
 use kinetoscope::{args, scope, user_scope};
 use kinetoscope_core::analysis::query::group_by::GroupBy;
 use kinetoscope_core::trace::table::layout::Key;
-use recorder::{alone, check, row, rows};
 use std::hint::black_box;
+use support::{alone, check, row, rows};
 
 #[global_allocator]
 static ALLOCATOR: ProfilingAllocator = ProfilingAllocator::system();

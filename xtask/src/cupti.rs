@@ -39,7 +39,7 @@ pub(crate) fn test() -> Result<Tally, Failure> {
             fetch(package, version, &library)?;
         }
     }
-    rust_tests::test_one("cupti_wheels", &[], "KINETOSCOPE_CUPTI_WHEELS", &libraries)
+    rust_tests::test_one("cuda", &["wheels::"], "KINETOSCOPE_CUPTI_WHEELS", &libraries)
 }
 
 /// Downloads a wheel and extracts the library from it.

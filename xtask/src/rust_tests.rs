@@ -20,11 +20,11 @@ pub(crate) const WORKSPACE: [&str; 3] = ["--workspace", "--exclude", "xtask"];
 /// The test binary that takes longest. Its tests run on all threads, before the others.
 const ENGINE: &str = "engine";
 
-/// The test binary that takes longest of the others; it starts first.
-const LONGEST: &str = "cuda";
+/// The test binary of the recorder, which takes longest of the others; it starts first.
+const RECORDER: &str = "recorder";
 
-/// Test binaries that measure latencies. They run after the others, one at a time.
-const TIMED: [&str; 4] = ["recording_crash", "recording_files", "recording_flight", "recording_order"];
+/// Tests of the recorder that measure latencies. They run after the others.
+const TIMED: [&str; 4] = ["crash::", "files::", "flight::", "order::"];
 
 /// The minimum number of tests; a smaller number means that some were not run.
 const LEAST: usize = 250;
@@ -37,12 +37,14 @@ const SEED: &str = "PROPTEST_RNG_SEED";
 const RANDOM: [&str; 5] = ["properties::", "records::", "redact::", "sums::", "timeline::"];
 
 /// A test binary.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Binary {
     name: String,
     path: PathBuf,
     /// The folder of its package, where cargo runs it.
     folder: PathBuf,
+    /// The tests that are run, as arguments of the binary; empty for all.
+    filters: Vec<&'static str>,
 }
 
 /// Builds every test, example and program of the workspace.
@@ -55,14 +57,15 @@ pub(crate) fn build() -> Result<Tally, Failure> {
 pub(crate) fn test() -> Result<Tally, Failure> {
     let mut binaries = binaries(&[])?;
     binaries.extend(listed(&mut cargo(&["test", "-p", "xtask", "--no-run", "--quiet"]))?);
-    binaries.sort_by_key(|binary| (binary.name != LONGEST, binary.name.clone()));
-    let (engine, others): (Vec<_>, Vec<_>) = binaries.into_iter().partition(|binary| binary.name == ENGINE);
-    let (timed, others): (Vec<_>, Vec<_>) =
-        others.into_iter().partition(|binary| TIMED.contains(&binary.name.as_str()));
+    binaries.sort_by_key(|binary| (binary.name != RECORDER, binary.name.clone()));
+    let (engine, mut others): (Vec<_>, Vec<_>) = binaries.into_iter().partition(|binary| binary.name == ENGINE);
+    let recorder = others.first_mut().filter(|binary| binary.name == RECORDER).ok_or("no tests of the recorder")?;
+    let timed = Binary { filters: TIMED.to_vec(), ..recorder.clone() };
+    recorder.filters = TIMED.iter().flat_map(|module| ["--skip", module]).collect();
     let cores = thread::available_parallelism().map_or(2, usize::from);
     let mut sum = run_all(engine, 1, cores)?;
     sum.add(run_all(others, cores, 1)?);
-    sum.add(run_all(timed, 1, 1)?);
+    sum.add(run_all(vec![timed], 1, 1)?);
     if sum.passed + sum.skipped < LEAST { Err(format!("fewer than {LEAST} tests: {sum}")) } else { Ok(sum) }
 }
 
@@ -92,7 +95,7 @@ pub(crate) fn programs() -> Result<Tally, Failure> {
     let seed = seed::fresh()?.to_string();
     println!("KINETOSCOPE_SEED={seed}");
     let mut tests =
-        cargo(&["test", "-p", "kinetoscope-tests", "--test", "recording_random", "--", "--nocapture"]);
+        cargo(&["test", "-p", "kinetoscope-tests", "--test", RECORDER, "--", "random::", "--nocapture"]);
     count(tests.env("KINETOSCOPE_PROGRAMS", "10000").env("KINETOSCOPE_SEED", seed))
 }
 
@@ -136,7 +139,7 @@ fn binary(message: &Value) -> Option<Binary> {
     let path = message["executable"].as_str().filter(|_| is_test)?;
     let name = message["target"]["name"].as_str()?.to_owned();
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_path_buf();
-    Some(Binary { name, path: path.into(), folder })
+    Some(Binary { name, path: path.into(), folder, filters: Vec::new() })
 }
 
 fn print_errors(output: &[u8]) {
@@ -180,7 +183,7 @@ fn note(binary: &Binary, took: Duration) {
 
 fn command(binary: &Binary) -> Command {
     let mut command = Command::new(&binary.path);
-    command.current_dir(&binary.folder);
+    command.current_dir(&binary.folder).args(&binary.filters);
     if std::env::var_os(SEED).is_none() {
         command.env(SEED, "1");
     }
@@ -227,7 +230,7 @@ mod tests {
             json!({ "reason": "compiler-artifact", "manifest_path": "/a/tests/Cargo.toml", "target": { "name": "cli" },
                 "profile": { "test": test }, "executable": executable })
         };
-        let found = Binary { name: "cli".into(), path: "/t/cli-1".into(), folder: "/a/tests".into() };
+        let found = Binary { name: "cli".into(), path: "/t/cli-1".into(), folder: "/a/tests".into(), filters: vec![] };
         assert_eq!(binary(&message(true, json!("/t/cli-1"))), Some(found));
         assert_eq!(binary(&message(false, json!("/t/cli"))), None);
         assert_eq!(binary(&message(true, json!(null))), None);

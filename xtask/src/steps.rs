@@ -82,21 +82,13 @@ pub(crate) fn overhead() -> Result<(), Failure> {
     run(bench.arg(target().join("overhead")).current_dir(root().join("tests/overhead")))
 }
 
+/// The test in `recording_memory`.
+const MEMORY: &str = "memory_events_have_torchs_form";
+
 /// The sanitizers, with the tests that run under each, and the variable with its options.
 const SANITIZERS: [(&str, &[&str], &str); 2] = [
-    ("thread", &["recording", "recording_threads", "recording_memory"], "TSAN_OPTIONS"),
-    (
-        "address",
-        &[
-            "recording",
-            "recording_threads",
-            "recording_memory",
-            "recording_order",
-            "recording_open",
-            "recording_values",
-        ],
-        "ASAN_OPTIONS",
-    ),
+    ("thread", &["spans::", "threads::", MEMORY], "TSAN_OPTIONS"),
+    ("address", &["spans::", "threads::", "order::", "open::", "values::", MEMORY], "ASAN_OPTIONS"),
 ];
 
 /// Runs the recorder's tests under the sanitizers of the stable compiler, which ships their runtimes. The standard library is not
@@ -109,10 +101,8 @@ pub(crate) fn sanitizer() -> Result<Tally, Failure> {
     for (sanitizer, names, options) in SANITIZERS {
         let mut tests =
             cargo(&["test", "--quiet", "-p", "kinetoscope-tests", "--target", "x86_64-unknown-linux-gnu"]);
+        tests.args(["--test", "recorder", "--test", "recording_memory"]);
         tests.arg("--target-dir").arg(target().join("sanitizer").join(sanitizer));
-        for name in names {
-            tests.args(["--test", name]);
-        }
         let suppressions = root().join("tests/sanitizer.supp");
         let settings = match sanitizer {
             "thread" => format!("suppressions={}", suppressions.display()),
@@ -120,6 +110,8 @@ pub(crate) fn sanitizer() -> Result<Tally, Failure> {
             _ => "detect_leaks=0".to_owned(),
         };
         tests
+            .arg("--")
+            .args(names)
             .env("RUSTC_BOOTSTRAP", "1")
             .env("RUSTFLAGS", format!("-Zsanitizer={sanitizer} -Cunsafe-allow-abi-mismatch=sanitizer --cfg kinetoscope_sanitizer"))
             .env(options, settings);

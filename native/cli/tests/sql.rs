@@ -1,7 +1,5 @@
 //! `sql`, `export parquet` and `export arrow` as commands.
 
-#![cfg(feature = "sql")]
-
 use serde_json::Value;
 use std::fs;
 use std::io::Write;

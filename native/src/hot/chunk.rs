@@ -1,6 +1,6 @@
 //! A chunk: a buffer of words that one thread, the owner, appends to while another thread, the reader, reads it.
 //!
-//! The protocol, which `tests/tests/chunk_model.rs` checks under every interleaving:
+//! The protocol, which `tests/tests/recorder/chunk_model.rs` checks under every interleaving:
 //! - Only the owner writes words, each once, and only at or above the published length.
 //! - The owner publishes a length (release) after it has written the words below it. The reader loads the length
 //!   (acquire) and reads only words below it.

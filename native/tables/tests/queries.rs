@@ -1,7 +1,5 @@
 //! The queries of the library, compared with the commands whose answers they have, on every trace.
 
-#![cfg(feature = "sql")]
-
 mod common;
 
 use arrow_array::RecordBatch;

@@ -1,7 +1,5 @@
 //! SQL on traces and on data sets: functions, views, mistakes.
 
-#![cfg(feature = "sql")]
-
 mod common;
 
 use common::{data, ranked, read, rows_of};

@@ -1,0 +1,11 @@
+//! The command line as its users run it.
+
+mod budgets;
+mod cases;
+mod commands;
+mod edges;
+mod hostile;
+mod large;
+mod ranks;
+mod support;
+mod torch;
