@@ -58,8 +58,10 @@ pub(crate) fn test() -> Result<Tally, Failure> {
     let mut binaries = binaries(&[])?;
     binaries.extend(listed(&mut cargo(&["test", "-p", "xtask", "--no-run", "--quiet"]))?);
     binaries.sort_by_key(|binary| (binary.name != RECORDER, binary.name.clone()));
-    let (engine, mut others): (Vec<_>, Vec<_>) = binaries.into_iter().partition(|binary| binary.name == ENGINE);
-    let recorder = others.first_mut().filter(|binary| binary.name == RECORDER).ok_or("no tests of the recorder")?;
+    let (engine, mut others): (Vec<_>, Vec<_>) =
+        binaries.into_iter().partition(|binary| binary.name == ENGINE);
+    let recorder =
+        others.first_mut().filter(|binary| binary.name == RECORDER).ok_or("no tests of the recorder")?;
     let timed = Binary { filters: TIMED.to_vec(), ..recorder.clone() };
     recorder.filters = TIMED.iter().flat_map(|module| ["--skip", module]).collect();
     let cores = thread::available_parallelism().map_or(2, usize::from);
@@ -230,7 +232,12 @@ mod tests {
             json!({ "reason": "compiler-artifact", "manifest_path": "/a/tests/Cargo.toml", "target": { "name": "cli" },
                 "profile": { "test": test }, "executable": executable })
         };
-        let found = Binary { name: "cli".into(), path: "/t/cli-1".into(), folder: "/a/tests".into(), filters: vec![] };
+        let found = Binary {
+            name: "cli".into(),
+            path: "/t/cli-1".into(),
+            folder: "/a/tests".into(),
+            filters: vec![],
+        };
         assert_eq!(binary(&message(true, json!("/t/cli-1"))), Some(found));
         assert_eq!(binary(&message(false, json!("/t/cli"))), None);
         assert_eq!(binary(&message(true, json!(null))), None);

@@ -25,7 +25,7 @@
 //! | `META` | JSON text of one or more members (`"key": value, …`) of the trace's top-level object |
 //! | `CLOCK` | pairs of `u64` ticks and `i64` ns since 1970, read at the same instant |
 //! | `NAMES` | strings: `u32` id, `u32` length, the bytes, padded to 8 |
-//! | `SITES` | call sites: `u32` id, `u32` name, `u32` file, `u32` with the [`Kind`](record::Kind) in the low byte and the line above it |
+//! | `SITES` | call sites: `u32` id, `u32` name, `u32` file, `u32` with the [`SpanKind`](record::SpanKind) in the low byte and the line above it |
 //! | `THREAD` | `u64` thread id of the operating system, then the thread's name; records refer to the thread number in the block's head |
 //! | `WINDOW` | `u64` ticks of the begin, `u64` of the end (0 while recording), `u64` number of the cycle, `u64` external id of the first span that has none (1 if it is missing) |
 //! | `ACTIVITIES` | [activities](activity) of devices |

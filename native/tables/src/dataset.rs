@@ -62,7 +62,7 @@ impl Dataset {
     ///
     /// # Errors
     /// Returns [`Error::NotADataset`] for a folder with other files, [`Error::Newer`] for a data set of a later version,
-    /// [`Error::DatasetPlace`], or [`Error::Io`].
+    /// [`Error::Place`], or [`Error::Io`].
     pub fn create(folder: &Path) -> Result<Dataset, Error> {
         let place = DatasetPlace::from_path(folder)?;
         place.create()?;
@@ -82,7 +82,7 @@ impl Dataset {
     /// Opens a complete data set to read it.
     ///
     /// # Errors
-    /// Returns [`Error::NotADataset`], [`Error::Newer`], [`Error::Unfinished`], [`Error::DatasetPlace`], or [`Error::Io`].
+    /// Returns [`Error::NotADataset`], [`Error::Newer`], [`Error::Unfinished`], [`Error::Place`], or [`Error::Io`].
     pub fn open(folder: &Path) -> Result<Dataset, Error> {
         let dataset = Dataset::new(DatasetPlace::from_path(folder)?)?;
         let parts = dataset.place.names_in(UNFINISHED)?;
@@ -97,7 +97,7 @@ impl Dataset {
     /// Whether a folder or an address is a data set.
     ///
     /// # Errors
-    /// Returns [`Error::DatasetPlace`] if an object store cannot be read.
+    /// Returns [`Error::Place`] if an object store cannot be read.
     pub fn is_at(folder: &Path) -> Result<bool, Error> {
         Ok(DatasetPlace::from_path(folder)?.read(MANIFEST)?.is_some())
     }
@@ -127,7 +127,7 @@ impl Dataset {
     /// Whether it has a table.
     ///
     /// # Errors
-    /// Returns [`Error::DatasetPlace`] or [`Error::Io`] if it cannot be listed.
+    /// Returns [`Error::Place`] or [`Error::Io`] if it cannot be listed.
     pub fn has(&self, schema: &Schema) -> Result<bool, Error> {
         Ok(!self.place.names_in(schema.name)?.is_empty())
     }
@@ -135,7 +135,7 @@ impl Dataset {
     /// Writes tables of a trace, as `join` runs the parts.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], [`Error::DatasetPlace`] or [`Error::Format`]. The data set is then incomplete.
+    /// Returns [`Error::Io`], [`Error::Place`] or [`Error::Format`]. The data set is then incomplete.
     pub fn write(&self, of: &RankTrace, tables: &[&'static Schema], join: Join) -> Result<Written, Error> {
         let mark = format!("{UNFINISHED}/{}", partition(of, ","));
         let others = self.begin(&mark, tables)?;
