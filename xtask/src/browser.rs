@@ -18,6 +18,9 @@ const PLACES: [&str; 7] = [
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
+/// The path of Firefox on Debian.
+const FIREFOX: &str = "/usr/bin/firefox-esr";
+
 /// Installs the browser and the font if they are missing and can be installed.
 pub(crate) fn install_if_missing() -> Result<(), Failure> {
     if env::var_os("CHROMIUM").is_none() && found().is_none() {
@@ -32,6 +35,15 @@ pub(crate) fn locate(command: &mut Command) -> Result<(), Failure> {
     install_if_missing()?;
     if env::var_os("CHROMIUM").is_none() {
         command.env("CHROMIUM", found().unwrap_or_else(|| PLACES[0].into()));
+    }
+    Ok(())
+}
+
+/// Sets `FIREFOX` for a command to Debian's, unless the variable is set. Installs it if necessary.
+pub(crate) fn locate_firefox(command: &mut Command) -> Result<(), Failure> {
+    if env::var_os("FIREFOX").is_none() {
+        debian::provide(&[FIREFOX], &["firefox-esr"], "install Firefox, and set FIREFOX to its path")?;
+        command.env("FIREFOX", FIREFOX);
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ const HELP: &str = "cargo xtask COMMAND
   test                 run the checks of every change
   test slow            run the checks that take longer: CUPTI's libraries, Perfetto's trace processor, candle,
                        OpenTelemetry, wgpu, other systems, fuzzing with a fresh seed, ThreadSanitizer, the page from a
-                       file, large traces, and others
+                       file and in Firefox, large traces, and others
   test STEP…           run single steps of either, such as `test lints`; `test help` lists the steps
   fuzz [SECONDS]       build and run the fuzz targets with a fresh seed, for SECONDS in all (default 60)
   package              build the npm package in wasm/js

@@ -61,6 +61,7 @@ fn build_if_stale() -> Result<(), Failure> {
 /// Playwright's arguments for each selection of tests.
 const OVER_HTTP: [&str; 2] = ["--project=http", "--project=file-smoke"];
 const FROM_A_FILE: [&str; 1] = ["--project=file"];
+const IN_FIREFOX: [&str; 2] = ["--project=firefox", "--workers=1"];
 const SPEED: [&str; 2] = ["--project=speed", "--workers=1"];
 
 /// Runs all tests over HTTP, and the smoke tests from a file.
@@ -71,6 +72,13 @@ pub(crate) fn test() -> Result<Tally, Failure> {
 /// Runs all tests from a file.
 pub(crate) fn test_from_a_file() -> Result<Tally, Failure> {
     run_counted(&mut playwright(&FROM_A_FILE.map(str::to_owned))?)
+}
+
+/// Opens traces and views in Firefox.
+pub(crate) fn test_in_firefox() -> Result<Tally, Failure> {
+    let mut playwright = playwright(&IN_FIREFOX.map(str::to_owned))?;
+    browser::locate_firefox(&mut playwright)?;
+    run_counted(&mut playwright)
 }
 
 /// Runs the speed tests, with traces of 60 MB, 500 MB and 2 GB.

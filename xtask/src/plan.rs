@@ -40,7 +40,7 @@ pub(crate) const TEST: [Step; 19] = [
 ];
 
 /// The steps of `cargo xtask test slow`: checks that take longer.
-pub(crate) const SLOW: [Step; 29] = [
+pub(crate) const SLOW: [Step; 30] = [
     step("readme", Load::Shares, &[], native::first_command),
     step("book", Load::Shares, &[], book::build),
     step("cupti", Load::Debug, &[], cupti::test),
@@ -66,6 +66,7 @@ pub(crate) const SLOW: [Step; 29] = [
     step("gpu", Load::Shares, &[], steps::gpu),
     step("release", Load::Shares, &[], release::rehearse),
     step("test-page-file", Load::Alone, &[], page::test_from_a_file),
+    step("test-page-firefox", Load::Alone, &[], page::test_in_firefox),
     step("speed", Load::Alone, &[], page::test_speed),
     step("dimensions", Load::Alone, &[], dimensions::check),
     step("mutants", Load::Alone, &[], dimensions::mutants),
