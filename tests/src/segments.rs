@@ -28,7 +28,7 @@ pub fn text(bytes: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// As `TextReader::feed` and `TextReader::finish`.
-pub fn whole(text: &[u8], limits: Limits) -> Read {
+pub fn read_at_once(text: &[u8], limits: Limits) -> Read {
     let mut reader = TextReader::new(limits);
     reader.feed(text)?;
     reader.finish()

@@ -292,7 +292,7 @@ impl<'a> Owners<'a> {
     fn call_owner(&self, call: Row) -> Option<(Row, bool)> {
         let external = self.table.int(call, Key::ExternalId).filter(|&id| id > 0);
         let is_own = external.is_some() && external == self.table.int(call, Key::Correlation);
-        let containing = external.and_then(|id| self.ops.around(self.table, id, call));
+        let containing = external.and_then(|id| self.ops.containing(self.table, id, call));
         let nearest = || external.filter(|_| !is_own).and_then(|id| self.ops.nearest(self.table, id, call));
         let certain = |op: Row| (op, false);
         containing.map(certain).or_else(nearest).or_else(|| find(&self.enclosing, call).map(certain))

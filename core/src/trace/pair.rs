@@ -9,7 +9,7 @@ mod pairs;
 mod records;
 mod tracks;
 
-pub(crate) use ids::whole;
+pub(crate) use ids::whole_number;
 pub(crate) use pairs::Pairs;
 
 use self::asyncs::pair_asyncs;

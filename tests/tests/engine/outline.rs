@@ -13,7 +13,7 @@ use kinetoscope_core::trace::table::tracks::TrackId;
 use kinetoscope_core::trace::{TextReader, Trace};
 use kinetoscope_tests::files;
 use kinetoscope_tests::generator::generate;
-use kinetoscope_tests::segments::{text, whole};
+use kinetoscope_tests::segments::{read_at_once, text};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -177,7 +177,7 @@ fn each_fixture(mut each: impl FnMut(&str, &[u8], &(Table, Diagnostics))) {
         for path in files::below(&files::data().join(folder)) {
             let Some(bytes) = files::read(&path) else { continue };
             let text = text(&bytes);
-            let Ok(read) = whole(&text, Limits::default()) else { continue };
+            let Ok(read) = read_at_once(&text, Limits::default()) else { continue };
             if text.len() < 4 << 20 && is_chrome(&path, &text, &read.0) {
                 each(&path.display().to_string(), &text, &read);
             }
@@ -271,7 +271,7 @@ fn too_many_names_are_summed_by_category() {
 #[test]
 fn a_window_needs_memory_for_its_events_only() {
     let text = generated(60_000);
-    let read = whole(&text, Limits::default()).expect("a trace");
+    let read = read_at_once(&text, Limits::default()).expect("a trace");
     let (outline, _) = outline(&text, text.len()).expect("an outline");
     let limits = Limits::default().with_memory_bytes(read.0.heap_bytes());
     let mut reader = WindowReader::new(&outline, (0, 1_000_000), limits);
@@ -301,7 +301,7 @@ fn the_first_of_several_markers_is_the_start() {
 #[test]
 fn a_window_of_a_usual_trace_needs_a_small_part_of_the_text() {
     let text = generated(40_000);
-    let read = whole(&text, Limits::default()).expect("a trace");
+    let read = read_at_once(&text, Limits::default()).expect("a trace");
     let outline = check("generated", &text, &read, 20_000);
     let (start, end) = outline.all().time.expect("events with times");
     let twentieth = (end - start) / 20;
@@ -336,7 +336,7 @@ fn files_of(text: &[u8], folder: &Path) -> [PathBuf; 2] {
 fn files_have_outlines_and_windows() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = generated(60_000);
-    let complete = whole(&text, Limits::default()).expect("a trace");
+    let complete = read_at_once(&text, Limits::default()).expect("a trace");
     let names = sums(&complete.0);
     for path in files_of(&text, folder.path()) {
         let source = Source::File(path.clone());

@@ -6,14 +6,14 @@ use kinetoscope_core::trace::read::limits::Limits;
 use kinetoscope_core::trace::read::segment::Segment;
 use kinetoscope_tests::files;
 use kinetoscope_tests::generator::generate;
-use kinetoscope_tests::segments::{difference, segmented, text, whole};
+use kinetoscope_tests::segments::{difference, read_at_once, segmented, text};
 use proptest::prelude::*;
 use std::fs;
 
 /// Compares a text in pieces of these lengths with the text at once. Returns how many segments were used.
 fn check(name: &str, text: &[u8], limits: Limits, lengths: &[usize]) -> usize {
     let (read, used) = segmented(text, limits, lengths.iter().copied().cycle());
-    let difference = difference(&read, &whole(text, limits));
+    let difference = difference(&read, &read_at_once(text, limits));
     assert!(difference.is_none(), "{name} in pieces of {lengths:?}: {}", difference.unwrap_or_default());
     used
 }
@@ -175,7 +175,7 @@ fn a_file_does_not_depend_on_the_number_of_threads() {
     let path = folder.path().join("trace.json");
     let text = generated(60_000);
     fs::write(&path, &text).expect("a file");
-    let expected = whole(&text, Limits::default());
+    let expected = read_at_once(&text, Limits::default());
     for threads in [1, 2, 3, 8] {
         let trace = kinetoscope::files::open_on(&path, threads).expect("a trace");
         let single = kinetoscope::files::open_on(&path, 1).expect("a trace");

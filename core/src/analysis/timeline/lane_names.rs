@@ -49,33 +49,33 @@ impl<'a> LaneNames<'a> {
         self.texts.push(text);
     }
 
-    fn given(&self, process: NameId, thread: i64) -> Option<&'a str> {
+    fn recorded(&self, process: NameId, thread: i64) -> Option<&'a str> {
         self.index.get((i64::from(process.0), thread)).map(|at| self.texts[at as usize])
     }
 
-    fn own(&self, id: NameId) -> String {
+    fn id(&self, id: NameId) -> String {
         own_id(&self.trace.table, id)
     }
 
     /// Returns the name that the trace gives the process of a host track.
     pub(crate) fn given_process(&self, track: Track) -> Option<&'a str> {
-        self.given(track.pid, PROCESS)
+        self.recorded(track.pid, PROCESS)
     }
 
     /// Returns the name that the trace gives a thread or stream.
     pub(crate) fn given_thread(&self, track: Track) -> Option<&'a str> {
-        self.given(track.pid, i64::from(track.tid.0))
+        self.recorded(track.pid, i64::from(track.tid.0))
     }
 
     /// Returns the name of a track's process or device.
     pub(crate) fn process(&self, track: Track) -> String {
-        let name = if track.on_device { self.given(track.pid, LABEL) } else { self.given_process(track) };
-        process_name(track.on_device, &self.own(track.pid), name)
+        let name = if track.on_device { self.recorded(track.pid, LABEL) } else { self.given_process(track) };
+        process_name(track.on_device, &self.id(track.pid), name)
     }
 
     /// Returns the name of a track's thread or stream.
     pub(crate) fn thread(&self, track: Track) -> String {
-        let name = thread_name(track.on_device, &self.own(track.tid), self.given_thread(track));
+        let name = thread_name(track.on_device, &self.id(track.tid), self.given_thread(track));
         // The threads of ranks can have the same numbers.
         let rank = rank_of(&self.trace.table, track.pid)
             .filter(|_| self.given_thread(track).is_none() && !name.starts_with("rank "));

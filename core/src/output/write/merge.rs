@@ -11,7 +11,7 @@ use crate::base::names::NameId;
 use crate::base::rows::quote;
 use crate::runs::ranks::alignment::Alignment;
 use crate::trace::Trace;
-use crate::trace::pair::whole;
+use crate::trace::pair::whole_number;
 use crate::trace::samples::edit::{self, Move};
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
@@ -270,7 +270,7 @@ impl OfRank<'_> {
             Value::Int(id) if id >= least => Some(shifted(id)),
             // The string of a number is the same id as the number.
             Value::Text(id) => {
-                let number = whole(id).filter(|&id| id >= least);
+                let number = whole_number(id).filter(|&id| id >= least);
                 Some(quote(&number.map_or_else(|| self.own_text(id), shifted)))
             }
             Value::Json(object) => {

@@ -47,7 +47,7 @@ impl Phase {
 pub(crate) type Times = [i64; 6];
 
 /// The time of a rank's own work: everything except communication.
-pub(crate) fn own(times: &Times) -> i64 {
+pub(crate) fn own_work(times: &Times) -> i64 {
     sum(times).saturating_sub(times[Phase::Communication as usize])
 }
 

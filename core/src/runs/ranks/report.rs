@@ -2,7 +2,7 @@
 
 use super::findings::{Filter, Findings};
 use super::fitness::shared;
-use super::phases::{Phase, Times, own};
+use super::phases::{Phase, Times, own_work};
 use super::query::RanksOptions;
 use super::rows::rows;
 use super::run::{Run, ranks_text};
@@ -340,7 +340,7 @@ fn rank_steps(findings: &Findings<'_>, filter: Filter) -> Rows {
             let mut row: Vec<Cell> =
                 vec![number.into(), member.rank.into(), Cell::Ns(cell.time.1 - cell.time.0)];
             row.extend(phases.map(Cell::Ns));
-            row.extend([own(&phases), cell.wait_ns, cell.late_ns].map(Cell::Ns));
+            row.extend([own_work(&phases), cell.wait_ns, cell.late_ns].map(Cell::Ns));
             table.push(row);
         }
     }

@@ -1,7 +1,7 @@
 //! The work of all ranks by step.
 
 use super::matching::{Matched, call};
-use super::phases::{Phase, Times, add, own};
+use super::phases::{Phase, Times, add, own_work};
 use super::run::{Member, Run};
 use super::summary::StepTimes;
 use super::waits::{Waits, median_without};
@@ -120,9 +120,9 @@ impl StepTable {
     pub(crate) fn imbalance(cells: &[Option<Cell>]) -> Option<Imbalance> {
         let known: Vec<(usize, Cell)> = known(cells).collect();
         let middle = |of: &dyn Fn(&Cell) -> i64| median(known.iter().map(|(_, cell)| of(cell)).collect());
-        let usual = middle(&|cell| own(&cell.phases));
-        let &(member, cell) = known.iter().max_by_key(|(_, cell)| own(&cell.phases))?;
-        let excess = own(&cell.phases) - usual;
+        let usual = middle(&|cell| own_work(&cell.phases));
+        let &(member, cell) = known.iter().max_by_key(|(_, cell)| own_work(&cell.phases))?;
+        let excess = own_work(&cell.phases) - usual;
         let beyond =
             |phase: Phase| cell.phases[phase as usize] - middle(&|cell: &Cell| cell.phases[phase as usize]);
         let phase = Phase::OWN.into_iter().max_by_key(|&phase| beyond(phase))?;

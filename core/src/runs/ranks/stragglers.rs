@@ -9,7 +9,7 @@
 //! the run and cost at least half of a step. With fewer than three steps, what recurs is looked for in eight parts of the
 //! recording, between collectives that all ranks have.
 
-use super::phases::{Phase, Times, own, sum};
+use super::phases::{Phase, Times, own_work, sum};
 use super::step_table::{StepTable, median};
 use crate::base::order::{descending, sort_by_key};
 use alloc::vec;
@@ -37,7 +37,7 @@ pub(crate) fn stragglers(steps: &StepTable, parts: Option<&StepTable>) -> Vec<St
     let costs = Costs::new(steps);
     let divided = parts.filter(|_| steps.numbers.len() < RECURS).map(Costs::new);
     let recurring = divided.as_ref().unwrap_or(&costs);
-    let work = recurring.table.typical(|cell| own(&cell.phases));
+    let work = recurring.table.typical(|cell| own_work(&cell.phases));
     let mut out = recurring.named(true, &|series, noise| persistent(series, work, noise));
     let wall = steps.typical(|cell| cell.time.1 - cell.time.0);
     let mut single = costs.named(false, &|series, noise| single(series, wall, noise));

@@ -49,7 +49,7 @@ impl<'a> OpIndex<'a> {
     }
 
     /// The innermost operator that contains the time of an event, on its track. `ends` are those of the operators.
-    fn around(&self, ends: &Maxima, event: Row) -> Option<Row> {
+    fn containing(&self, ends: &Maxima, event: Row) -> Option<Row> {
         let (track, instant) = (self.table.track_id(event).0, self.table.ts(event));
         let before = self.starts.partition_point(|&(other, ts, _)| (other, ts) <= (track, instant));
         let (other, _, at) = self.starts[ends.last_before(before, instant)?];
@@ -71,7 +71,7 @@ pub(super) fn link_by_flows(ops: &OpIndex<'_>, pairs: &Pairs, links: &mut Links)
     let op_of = |row: Row| {
         let key = (table.track_id(row).0, table.ts(row));
         let found = flows.binary_search_by_key(&key, |flow| flow.0).ok()?;
-        Some((row, ops.around(&ends, flows[found].1)?))
+        Some((row, ops.containing(&ends, flows[found].1)?))
     };
     let work = table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row));
     let found: Vec<(Row, Row)> = work.filter(|&row| links.op(row).is_none()).filter_map(op_of).collect();

@@ -24,9 +24,9 @@ impl Operators {
     }
 
     /// The innermost operator with an external id that contains a call on its track.
-    pub(super) fn around(&self, table: &Table, id: i64, call: Row) -> Option<Row> {
+    pub(super) fn containing(&self, table: &Table, id: i64, call: Row) -> Option<Row> {
         if let Some(repeated) = &self.repeated {
-            return repeated.around(table, id, call);
+            return repeated.containing(table, id, call);
         }
         let track = |row: Row| table.track_id(row);
         let contains = |&op: &Row| table.ts(op) <= table.ts(call) && table.end(call) <= table.end(op);
@@ -87,7 +87,7 @@ impl Repeated {
         Repeated { by_track, ends, by_process: sorted(&|row| table.track(row).pid.0), in_file }
     }
 
-    fn around(&self, table: &Table, id: i64, call: Row) -> Option<Row> {
+    fn containing(&self, table: &Table, id: i64, call: Row) -> Option<Row> {
         let (track, begin) = (table.track_id(call).0, table.ts(call));
         let before = self.by_track.partition_point(|op| op.key() <= (id, track, begin));
         let op = self.by_track[self.ends.last_before(before, table.end(call))?];

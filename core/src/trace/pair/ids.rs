@@ -128,7 +128,7 @@ impl<'a> Ids<'a> {
     fn value(&self, row: Row, field: &Field) -> (i64, i64) {
         let raw = self.raw(row, field);
         let text = (field.field_type == FieldType::Text).then(|| self.table.names.get(NameId(raw as u32)));
-        match text.and_then(whole) {
+        match text.and_then(whole_number) {
             Some(number) => (FieldType::Int as i64, zigzag(number) as i64),
             None => (field.field_type as i64, raw),
         }
@@ -167,13 +167,17 @@ fn parse(value: Value<'_>) -> Option<(String, bool)> {
     let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
     let member = |key| {
         let id = object.get(key)?;
-        Some(id.as_str().filter(|text| whole(text).is_some()).map_or_else(|| id.to_string(), String::from))
+        Some(
+            id.as_str()
+                .filter(|text| whole_number(text).is_some())
+                .map_or_else(|| id.to_string(), String::from),
+        )
     };
     member("local").map(|id| (id, true)).or_else(|| member("global").map(|id| (id, false)))
 }
 
 /// The whole number that a string is, as JSON writes it.
-pub(crate) fn whole(text: &str) -> Option<i64> {
+pub(crate) fn whole_number(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_number =
         digits.bytes().all(|byte| byte.is_ascii_digit()) && (!digits.starts_with('0') || text == "0");

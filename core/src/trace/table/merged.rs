@@ -70,7 +70,7 @@ pub(crate) fn rank_of(table: &Table, pid: NameId) -> Option<i64> {
     let merged = table.metadata.merged.as_ref()?;
     let text = plain(&table.names, pid);
     match text.parse() {
-        Ok(number) => merged.own(number).map(|(rank, _)| rank),
+        Ok(number) => merged.resolve(number).map(|(rank, _)| rank),
         Err(_) => split_rank(text).map(|(rank, _)| rank),
     }
 }
@@ -79,14 +79,14 @@ pub(crate) fn rank_of(table: &Table, pid: NameId) -> Option<i64> {
 pub(crate) fn own_id(table: &Table, id: NameId) -> String {
     let text = plain(&table.names, id);
     let merged = table.metadata.merged.as_ref();
-    let recorded = merged.and_then(|merged| merged.own(text.parse().ok()?));
+    let recorded = merged.and_then(|merged| merged.resolve(text.parse().ok()?));
     recorded.map_or_else(|| text.to_string(), |(_, number)| number.to_string())
 }
 
 /// The number of a `pid` or `tid` as the recording of its rank has it.
 pub(crate) fn own_number(table: &Table, number: i64) -> i64 {
     let merged = table.metadata.merged.as_ref();
-    merged.and_then(|merged| merged.own(number)).map_or(number, |(_, recorded)| recorded)
+    merged.and_then(|merged| merged.resolve(number)).map_or(number, |(_, recorded)| recorded)
 }
 
 /// The name of a device: its number, in a merged trace with its rank.

@@ -24,7 +24,7 @@ impl Merged {
     }
 
     /// The rank and the own number of a `pid` or `tid`.
-    pub(super) fn own(&self, number: i64) -> Option<(i64, i64)> {
+    pub(super) fn resolve(&self, number: i64) -> Option<(i64, i64)> {
         let (rank, local) = (number.div_euclid(NUMBERS), number.rem_euclid(NUMBERS));
         let others = &self.others[self.others.binary_search_by_key(&rank, |known| known.0).ok()?].1;
         let other = || others.get(usize::try_from(local - RENUMBERED).ok()?).copied();

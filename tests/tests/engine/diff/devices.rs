@@ -1,6 +1,6 @@
 //! What changes about the work of devices: whether it is launched, its stream, and the clock.
 
-use super::ranks::{compared, own, ranks};
+use super::ranks::{committed, compared, ranks};
 use super::{diff, profile};
 use kinetoscope_core::queries::query;
 use kinetoscope_core::runs::compare::profile::Profile;
@@ -165,7 +165,7 @@ fn rows_of_every_kind_occur() {
         profile(pairs::generate(&pairs::Plan { changed: delay, steps: 1, noise: 0, seed: 1 }).as_bytes())
     };
     let rows = [
-        compared(&ranks(&own("plain")), &ranks(&own("slow_forward"))),
+        compared(&ranks(&committed("plain")), &ranks(&committed("slow_forward"))),
         diff(&allocation(1 << 20), &allocation(1 << 21)),
         diff(&steps(Changed::Nothing), &steps(Changed::HostDelay)),
         diff(&trace(400, clock("SM clock", 1400), on_seven), &trace(500, clock("SM clock", 1120), on_seven)),

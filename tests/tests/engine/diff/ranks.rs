@@ -46,7 +46,7 @@ fn wait(rows: &[Value]) -> &Value {
 }
 
 /// The traces of a recorded run of the repository.
-pub(super) fn own(name: &str) -> Vec<Trace> {
+pub(super) fn committed(name: &str) -> Vec<Trace> {
     let read = |rank| {
         let path = files::data().join(format!("runs/{name}/rank{rank}.json"));
         Trace::read(&files::read(&path).expect("a trace")).expect("a trace")
@@ -56,11 +56,14 @@ pub(super) fn own(name: &str) -> Vec<Trace> {
 
 #[test]
 fn a_recorded_late_rank_is_named() {
-    let rows = compared(&ranks(&own("plain")), &ranks(&own("slow_forward")));
+    let rows = compared(&ranks(&committed("plain")), &ranks(&committed("slow_forward")));
     let wait = wait(&rows);
     let message = wait["message"].as_str().expect("a message");
     assert_eq!(message, "rank 2 is late in the phase forward");
-    assert_eq!(compared(&ranks(&own("slow_forward")), &ranks(&own("slow_forward"))), Vec::<Value>::new());
+    assert_eq!(
+        compared(&ranks(&committed("slow_forward")), &ranks(&committed("slow_forward"))),
+        Vec::<Value>::new()
+    );
 }
 
 /// A rank sleeps 40 ms a step in its forward pass, and the other three wait for it.
@@ -116,7 +119,7 @@ fn collectives_of_devices_wait_for_the_slow_rank() {
 /// Each rank is late in a quarter of the steps.
 #[test]
 fn no_rank_is_named_if_all_are_late_in_turn() {
-    let rows = compared(&ranks(&own("plain")), &ranks(&own("alternating")));
+    let rows = compared(&ranks(&committed("plain")), &ranks(&committed("alternating")));
     let message = wait(&rows)["message"].as_str().expect("a message");
     assert_eq!(message, "ranks 0-3 are late, none of them most of the time");
 }

@@ -36,7 +36,7 @@ pub struct Scene<'a> {
     /// The device time of each node and its descendants, in ns; empty without device work.
     device: Vec<i64>,
     /// What is around each node, if a place was requested.
-    surroundings: OnceCell<Vec<Around>>,
+    surroundings: OnceCell<Vec<Surroundings>>,
 }
 
 impl<'a> Scene<'a> {
@@ -138,14 +138,14 @@ impl<'a> Scene<'a> {
     }
 
     /// Finds what is around each node. Children come after their parents.
-    fn surroundings(&self) -> Vec<Around> {
+    fn surroundings(&self) -> Vec<Surroundings> {
         let table = &self.trace.table;
         let [frames, torch] =
             [|name: &str| name.contains(".py("), is_torch_frame].map(|fits| table.names.that(fits));
-        let mut all: Vec<Around> = Vec::with_capacity(self.tree.len());
+        let mut all: Vec<Surroundings> = Vec::with_capacity(self.tree.len());
         for node in self.tree.nodes() {
             let mut surroundings =
-                self.tree.parent(node).map_or_else(Around::default, |above| all[above.index()]);
+                self.tree.parent(node).map_or_else(Surroundings::default, |above| all[above.index()]);
             if self.caller(node).is_some_and(|caller| !is_torch_frame(caller)) {
                 surroundings.caller = Some(node);
             }
@@ -163,7 +163,7 @@ impl<'a> Scene<'a> {
 /// The innermost nodes at or above a node: a call from a file that is not PyTorch's, a Python function, and one that is not
 /// PyTorch's.
 #[derive(Clone, Copy, Debug, Default)]
-struct Around {
+struct Surroundings {
     caller: Option<EventNode>,
     frame: Option<EventNode>,
     own_frame: Option<EventNode>,

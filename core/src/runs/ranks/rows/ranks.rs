@@ -8,7 +8,7 @@ use super::shared_columns::{
 };
 use crate::base::rows::{Column, RowsOfKinds, columns};
 use crate::runs::ranks::findings::{Filter, Findings, RankSum};
-use crate::runs::ranks::phases::{Phase, own};
+use crate::runs::ranks::phases::{Phase, own_work};
 use crate::runs::ranks::run::Member;
 use crate::runs::ranks::step_table::{Cell, StepTable, known};
 
@@ -57,7 +57,7 @@ columns! {
         OPTIMIZER => phases[Phase::Optimizer as usize],
         COMMUNICATION => phases[Phase::Communication as usize],
         OTHER => phases[Phase::Other as usize],
-        OWN => own(phases),
+        OWN => own_work(phases),
         WAITED => sum.wait_ns,
         Column::int("last", "", "The number of collectives in which the rank arrived last.") => sum.last,
         MATCHED => sum.matched,
@@ -102,7 +102,7 @@ columns! {
         OPTIMIZER => phases[Phase::Optimizer as usize],
         COMMUNICATION => phases[Phase::Communication as usize],
         OTHER => phases[Phase::Other as usize],
-        OWN => own(phases),
+        OWN => own_work(phases),
         Column::ns("late_ns", "", "How much later than the median of the others the rank arrived, summed over the collectives of the step.") =>
             cell.late_ns,
         WAITED => cell.wait_ns,
