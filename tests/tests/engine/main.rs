@@ -1,5 +1,6 @@
 //! Tests of the engine, as one program: it is linked once.
 
+mod advice;
 mod agreement;
 mod bounds;
 mod breakdown;
