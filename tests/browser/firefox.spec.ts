@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { basename } from "node:path";
 import { expect, test } from "@playwright/test";
 import puppeteer, { type Browser, type ElementHandle, type Page } from "puppeteer-core";
 import { native, own } from "./files";
@@ -96,7 +97,10 @@ test("every kind of input opens", async () => {
     own("torch/legacy/memory_on/records.json.gz"),
   ]) {
     await open(file);
+    const name = basename(file);
+    await expect.poll(() => text(".trace-name"), { timeout: 30_000 }).toBe(name);
     await page.waitForSelector("[data-panel=data-quality]");
+    expect(await page.$("[data-failure]"), name).toBeNull();
   }
 });
 

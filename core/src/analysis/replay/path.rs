@@ -56,7 +56,7 @@ words! {
         GarbageCollection = "garbage_collection",
         /// The host waits for a lock.
         Lock = "lock",
-        /// The host is in a call that launches work.
+        /// The host is in a call that launches work, or in another call of the runtime or the driver.
         Launch = "launch",
         /// The host is in an operator.
         Operator = "operator",

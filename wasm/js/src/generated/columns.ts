@@ -223,7 +223,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<KeyOf<Que
     { key: "matched_by", title: "", kind: "text", about: "How the calls of the ranks were matched." },
     { key: "confidence", title: "", kind: "share", about: "The share of calls that could be matched; 1 for a sequence number or an id." },
     { key: "rank", title: "Rank", kind: "int", about: "The rank." },
-    { key: "method", title: "", kind: "text", about: "How the clock was fitted; `reference` for the rank that the others are compared with." },
+    { key: "method", title: "", kind: "text", about: "How the clock was fitted." },
     { key: "offset_ns", title: "", kind: "ns", about: "The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused." },
     { key: "drift_ppm", title: "", kind: "float", about: "The drift of its clock, in parts per million; 0 if it is not distinguishable from 0." },
     { key: "at_ns", title: "", kind: "unix_ns", about: "The time of the rank's clock at which the offset holds." },

@@ -73,6 +73,9 @@ export type Phase =
 export type MatchedBy =
   | "sequence_number" | "comms_id" | "order" | "pair";
 
+export type ClockMethod =
+  | "reference" | "ends_of_collectives";
+
 export type RunNote =
   | "unreadable" | "skipped" | "no_events" | "merged_trace" | "partial" | "missing_rank"
   | "duplicate_rank" | "contradictory_rank" | "assumed_rank" | "another_run" | "mixed_schema"
@@ -1113,8 +1116,8 @@ export interface RanksClockRow {
   kind: "clock";
   /** The rank. */
   rank: number;
-  /** How the clock was fitted; `reference` for the rank that the others are compared with. */
-  method: string | null;
+  /** How the clock was fitted. */
+  method: ClockMethod | null;
   /** The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused. */
   offset_ns: number | null;
   /** The drift of its clock, in parts per million; 0 if it is not distinguishable from 0. */

@@ -50,7 +50,7 @@ export const PATH_PARTS: Readonly<Record<PathPart, WordText>> = {
   compilation: { label: "compilation", about: "The host compiles code or loads kernels." },
   garbage_collection: { label: "garbage collection", about: "Python collects garbage." },
   lock: { label: "lock", about: "The host waits for a lock." },
-  launch: { label: "launch", about: "The host is in a call that launches work." },
+  launch: { label: "launch", about: "The host is in a call that launches work, or in another call of the runtime or the driver." },
   operator: { label: "operator", about: "The host is in an operator." },
   optimizer: { label: "optimizer", about: "The host is in an optimizer." },
   autograd: { label: "autograd", about: "The host is in autograd, outside of operators." },

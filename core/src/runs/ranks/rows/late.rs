@@ -3,6 +3,7 @@
 use super::shared_columns::{COST, HOST, MATCHED, MESSAGE, PERSISTENT, PHASE, RANK_NUMBER, RANKS, STEPS};
 use super::{RowKind, numbers};
 use crate::base::rows::{Column, RowsOfKinds, columns};
+use crate::base::words::words;
 use crate::runs::ranks::clocks::{Clock, Refused};
 use crate::runs::ranks::findings::{Filter, Findings};
 use crate::runs::ranks::nodes::SlowNode;
@@ -54,15 +55,27 @@ columns! {
     ]
 }
 
+words! {
+    "ClockMethod"
+    /// How the clock of a rank was fitted.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum ClockMethod {
+        /// It is the clock that the others are compared with.
+        Reference = "reference",
+        /// By the ends of collectives, which are the same instant on all ranks.
+        EndsOfCollectives = "ends_of_collectives",
+    }
+}
+
 columns! {
     pub(super) const CLOCK: fn clock(member: &Member, fitted: &Result<Clock, Refused>, is_reference: bool) {
         let clock = fitted.as_ref().ok();
-        let method = if is_reference { "reference" } else { "ends of collectives" };
+        let method = if is_reference { ClockMethod::Reference } else { ClockMethod::EndsOfCollectives };
         let at_ns = |clock: &Clock| if is_reference { member.time().0 } else { clock.middle_ns };
     } [
         RANK_NUMBER => member.rank,
-        Column::text("method", "", "How the clock was fitted; `reference` for the rank that the others are compared with.")
-            .nullable() => clock.map(|_| method),
+        Column::word("method", "", &ClockMethod::VOCABULARY, "How the clock was fitted.")
+            .nullable() => clock.map(|_| method.as_str()),
         Column::ns("offset_ns", "", "The offset of its clock against that of the reference rank, in the middle of what they have in common; null if refused.")
             .nullable() => clock.map(|clock| clock.offset_ns),
         Column::float("drift_ppm", "", "The drift of its clock, in parts per million; 0 if it is not distinguishable from 0.")
