@@ -34,7 +34,21 @@ const LEAST: usize = 250;
 const SEED: &str = "PROPTEST_RNG_SEED";
 
 /// Tests of the engine with random inputs.
-const RANDOM: [&str; 5] = ["properties::", "records::", "redact::", "sums::", "timeline::"];
+const RANDOM: [&str; 13] = [
+    "breakdown::",
+    "diff::identities::",
+    "idle::",
+    "kernels::",
+    "launches::",
+    "properties::",
+    "records::",
+    "redact::",
+    "replay::",
+    "segments::",
+    "sequences::",
+    "sums::",
+    "timeline::",
+];
 
 /// A test binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
