@@ -119,7 +119,7 @@ export function Clocks({ rows }: { rows: readonly OfKind<RanksRow, "clock">[] })
             drift_ppm: { title: LABELS.drift },
             method: {
               title: LABELS.method,
-              value: (row) => row.refused ?? row.method,
+              value: (row) => row.refused ?? (row.method === null ? null : label(row.method)),
               width: "minmax(110px, 2fr)",
             },
           },
