@@ -1,6 +1,6 @@
 //! What remains of a recording when its program is killed, aborts, forks or panics.
 
-use crate::support::{row, rows};
+use crate::support::{child, codes, row, rows};
 use kinetoscope::files::open;
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
@@ -9,19 +9,8 @@ use kinetoscope_core::trace::table::layout::FieldPlace;
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-fn child(how: &str, paths: &[&Path]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_recording-child"));
-    command.arg(how).args(paths);
-    command
-}
-
-fn codes(trace: &Trace) -> Vec<Code> {
-    trace.diagnostics.findings().iter().map(|finding| finding.code).collect()
-}
 
 /// Returns the numbers that a killed child recorded, with the time after each, in ns.
 fn logged(path: &Path) -> Vec<(u64, u64)> {

@@ -1,6 +1,6 @@
 //! Recordings that are written to files: existing content, several processes, large recordings, errors.
 
-use crate::support::{alone, row, rows};
+use crate::support::{alone, codes, row, rows};
 use kinetoscope::schedule::{Schedule, ScheduleArgs};
 use kinetoscope::tracing_layer::FlushGuard;
 use kinetoscope::{Profiler, RecordError, open, scope};
@@ -26,10 +26,6 @@ fn start_error(path: &Path) -> (ErrorKind, String) {
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("it started"),
     }
-}
-
-fn codes(trace: &Trace) -> Vec<Code> {
-    trace.diagnostics.findings().iter().map(|finding| finding.code).collect()
 }
 
 #[test]

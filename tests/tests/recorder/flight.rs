@@ -1,6 +1,6 @@
 //! The flight recorder: what it keeps, when it writes, its limits, and how it ends.
 
-use crate::support::{alone, row, rows};
+use crate::support::{alone, child, codes, row, rows};
 use kinetoscope::files::open;
 use kinetoscope::{FlightRecorder, scope, user_scope};
 use kinetoscope_core::base::diagnostics::Code;
@@ -12,21 +12,11 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::thread::{self, sleep};
 use std::time::Duration;
-
-fn child(how: &str, paths: &[&Path]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_recording-child"));
-    command.arg(how).args(paths);
-    command
-}
-
-fn codes(trace: &Trace) -> Vec<Code> {
-    trace.diagnostics.findings().iter().map(|finding| finding.code).collect()
-}
 
 /// Returns whether a span had ended.
 fn finished<'a>(trace: &'a Trace, name: &str) -> Option<Value<'a>> {

@@ -1,35 +1,17 @@
 //! The attributes `instrument` and `main`.
 
-use crate::support::{alone, check, row, rows};
-use kinetoscope::{Profiler, Recording, instrument};
+use crate::support::{alone, args, check, record, row, rows};
+use kinetoscope::instrument;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::Row;
 use kinetoscope_core::trace::table::layout::FieldPlace;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Debug;
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
-
-fn record(run: impl FnOnce()) -> Recording {
-    let mut profiler = Profiler::builder().start().expect("recording should start");
-    run();
-    profiler.stop().expect("a recording").expect("a recording")
-}
-
-/// Returns the arguments of the only event with a name.
-fn args(document: &Value, name: &str) -> Value {
-    let events = document["traceEvents"].as_array().expect("events");
-    let named: Vec<&Value> = events.iter().filter(|event| event["name"] == name).collect();
-    assert_eq!(named.len(), 1, "{name}");
-    let mut args = named[0]["args"].clone();
-    for key in ["External id", "Record function id"] {
-        args.as_object_mut().expect("args").remove(key);
-    }
-    args
-}
 
 #[derive(Clone, Debug)]
 struct Request {

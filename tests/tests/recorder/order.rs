@@ -1,8 +1,8 @@
 //! Guards that end in another order than the reverse of their creation: every span keeps its own times.
 
 use crate::support;
-use crate::support::{alone, row, rows};
-use kinetoscope::{FlightRecorder, Profiler, Recording, Scope, args, scope};
+use crate::support::{alone, record, row, rows};
+use kinetoscope::{FlightRecorder, Scope, args, scope};
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::Row;
@@ -19,12 +19,6 @@ fn spin(microseconds: u64) -> Instant {
     let start = Instant::now();
     while start.elapsed() < Duration::from_micros(microseconds) {}
     Instant::now()
-}
-
-fn record(run: impl FnOnce()) -> Recording {
-    let mut profiler = Profiler::builder().start().expect("recording should start");
-    run();
-    profiler.stop().expect("a recording").expect("a recording")
 }
 
 /// The maximum time that a preempted thread loses between a reading of the clock and the span, in ns.

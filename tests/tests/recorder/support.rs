@@ -2,19 +2,55 @@
 
 //! Shared by the tests of the recorder: one recording at a time, and the properties that every trace of it has.
 
-use kinetoscope::Recording;
+use kinetoscope::{Profiler, ProfilerBuilder, Recording};
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::category::Category;
 use kinetoscope_core::trace::table::events::{Row, Table};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Waits until no other test records: a process has one recording at a time.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Records what runs.
+pub(crate) fn record(run: impl FnOnce()) -> Recording {
+    record_with(Profiler::builder(), run)
+}
+
+pub(crate) fn record_with(builder: ProfilerBuilder, run: impl FnOnce()) -> Recording {
+    let mut profiler = builder.start().expect("recording should start");
+    run();
+    profiler.stop().expect("a recording").expect("a recording")
+}
+
+/// A program that records, as the tests of crashes need it.
+pub(crate) fn child(how: &str, paths: &[&Path]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_recording-child"));
+    command.arg(how).args(paths);
+    command
+}
+
+pub(crate) fn codes(trace: &Trace) -> Vec<Code> {
+    trace.diagnostics.findings().iter().map(|finding| finding.code).collect()
+}
+
+/// Returns the arguments of the only event with a name.
+pub(crate) fn args(document: &Value, name: &str) -> Value {
+    let events = document["traceEvents"].as_array().expect("events");
+    let named: Vec<&Value> = events.iter().filter(|event| event["name"] == name).collect();
+    assert_eq!(named.len(), 1, "{name}");
+    let mut args = named[0]["args"].clone();
+    for key in ["External id", "Record function id"] {
+        args.as_object_mut().expect("args").remove(key);
+    }
+    args
 }
 
 /// Returns the rows with a name.

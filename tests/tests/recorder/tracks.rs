@@ -1,7 +1,7 @@
 //! Tracks whose spans have times that the program supplies.
 
-use crate::support::{alone, check, check_with, row, rows};
-use kinetoscope::{DeviceClock, FlightRecorder, Profiler, Recording, Track, now_ns, scope};
+use crate::support::{alone, check, check_with, record, row, rows};
+use kinetoscope::{DeviceClock, FlightRecorder, Profiler, Track, now_ns, scope};
 use kinetoscope_core::base::diagnostics::Code;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::Row;
@@ -10,12 +10,6 @@ use kinetoscope_core::trace::table::layout::{FieldPlace, Key};
 use kinetoscope_stream::block::{self, BlockKind};
 use kinetoscope_stream::record::{Tag, Word, key};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-fn record(run: impl FnOnce()) -> Recording {
-    let mut profiler = Profiler::builder().start().expect("recording should start");
-    run();
-    profiler.stop().expect("a recording").expect("a recording")
-}
 
 /// The begin in ns since 1970, and the duration in ns.
 fn times(trace: &Trace, row: Row) -> (i64, i64) {

@@ -1,6 +1,6 @@
 //! Names and values of arguments: every type, hostile names, limits, and panics while they are formatted.
 
-use crate::support::{alone, check, chrome, rows};
+use crate::support::{alone, args, check, chrome, record_with, rows};
 use kinetoscope::{Profiler, Recording, function_scope, instant, operator, record_function, scope};
 use kinetoscope_core::base::diagnostics::Code;
 use serde_json::{Value, json};
@@ -15,21 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 fn record(run: impl FnOnce()) -> Recording {
-    let mut profiler = Profiler::builder().record_shapes(true).start().expect("recording should start");
-    run();
-    profiler.stop().expect("a recording").expect("a recording")
-}
-
-/// Returns the arguments of the only event with a name.
-fn args(document: &Value, name: &str) -> Value {
-    let events = document["traceEvents"].as_array().expect("events");
-    let named: Vec<&Value> = events.iter().filter(|event| event["name"] == name).collect();
-    assert_eq!(named.len(), 1, "{name}");
-    let mut args = named[0]["args"].clone();
-    for key in ["External id", "Record function id"] {
-        args.as_object_mut().expect("args").remove(key);
-    }
-    args
+    record_with(Profiler::builder().record_shapes(true), run)
 }
 
 #[test]
