@@ -223,8 +223,8 @@ test("rules for the categories of kernels can be given", async () => {
     return new Set(rows.map((row) => row.category));
   };
   for (const opened of [open, openRemote]) {
-    assert.ok(!(await categories(opened, {})).has("moe"));
-    assert.ok((await categories(opened, { kernelRules: "# mine\nmoe,*\n" })).has("moe"));
+    assert.ok(!(await categories(opened, {})).has("moe_gemm"));
+    assert.ok((await categories(opened, { kernelRules: "# mine\nmoe_gemm,*\n" })).has("moe_gemm"));
     await assert.rejects(categories(opened, { kernelRules: "gemm,a\nmoo,*" }), {
       code: "bad_option",
       message: /line 2/,

@@ -236,7 +236,11 @@ export const TEXTS = {
     deviceBusyTime: "Busy time of the device, in the timeline",
     communicationKernels: "Communication kernels",
     pageableCopies: "Pageable copies",
-    kernelsByCount: "Kernels by count",
+    idleCauses: "Idle time by cause",
+    allocations: "Allocations and releases",
+    captures: "Captures",
+    firstUse: "In the timeline",
+    optimizer: "The optimizer",
     synchronizingCalls: "Synchronizing calls",
     dataLoading: "Data loading",
     garbageCollection: "Longest collection",
@@ -250,6 +254,7 @@ export const TEXTS = {
     saving: (time: string, error: string) =>
       `A replay without it saves ${time}. The replay without changes is ${error} off what was recorded.`,
     savingUnknown: "A replay cannot answer what this would save.",
+    added: (time: string) => `after those above ${time}`,
   },
   fitness: {
     title: "Can answer",
@@ -449,6 +454,7 @@ export const TEXTS = {
     learnMore: "Learn more",
   },
   whatIf: {
+    cannotTell: "The bounds are too far apart to tell.",
     title: "What if",
     hint: "A replay of the trace with changes. The replay without changes shows how far it can be trusted.",
     faster: "Faster work",
@@ -711,6 +717,7 @@ export const TEMPLATES = {
   periods: (many: string) => `${many} periods`,
   longestOf: (name: string) => `The longest time of ${name}, on the timeline`,
   saved: (part: string, wall: string, before: string) => `less (${part}): ${wall} instead of ${before}.`,
+  savingBounds: (low: string, high: string) => `At least ${low}, at most ${high}.`,
   replayError: (error: string) => `Without changes, the replay is ${error} off what was recorded.`,
   fasterLabel: (name: string) => `${name} is faster by`,
   timesFaster: (factor: number) => (factor === 1 ? "as recorded" : `${factor}× faster`),

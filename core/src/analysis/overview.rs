@@ -1,5 +1,6 @@
 //! The complete trace: summary, findings, identities, info, and a preview during reading.
 
+pub mod bound;
 pub mod check;
 pub(crate) mod findings;
 pub mod fitness;

@@ -4,6 +4,7 @@
 //! to wait for. Replayed without changes, it returns nearly the times that were recorded; how far they are off is the
 //! error of all answers that come from it.
 
+mod bounds;
 mod build;
 mod builder;
 mod changes;
@@ -19,7 +20,7 @@ mod waits;
 mod what_if;
 pub(crate) mod what_if_rows;
 
-pub use changes::{Changes, Faster};
+pub use changes::{Changes, Faster, Free};
 pub use graph::{Dependency, Edge, Graph, GraphNode, NodeId, NodeKind, Point};
 pub use path::{PathPart, Segment, critical_path};
 pub(crate) use what_if::Scratch;

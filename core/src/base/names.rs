@@ -181,9 +181,23 @@ impl<T: Default> ByName<T> {
         &mut self.entries[at as usize].1
     }
 
+    /// Returns the value of a name, if it has one.
+    pub(crate) fn get(&self, name: NameId) -> Option<&T> {
+        self.index.get((i64::from(name.0), 0)).map(|at| &self.entries[at as usize].1)
+    }
+
+    pub(crate) fn get_mut(&mut self, name: NameId) -> Option<&mut T> {
+        self.index.get((i64::from(name.0), 0)).map(|at| &mut self.entries[at as usize].1)
+    }
+
     /// All names with their values, in the order of insertion.
     pub fn entries(&self) -> &[(NameId, T)] {
         &self.entries
+    }
+
+    /// The same, by value.
+    pub(crate) fn into_entries(self) -> Vec<(NameId, T)> {
+        self.entries
     }
 }
 

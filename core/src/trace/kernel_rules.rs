@@ -15,12 +15,14 @@ words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
     pub enum KernelCategory {
-        /// Matrix products.
+        /// Matrix products, except those of experts.
         Gemm = "gemm",
         /// Convolutions.
         Convolution = "convolution",
         /// Attention.
         Attention = "attention",
+        /// Writes to, copies within and reads of a cache of keys and values, and its page indices.
+        KvCache = "kv_cache",
         /// Normalization of layers, batches or groups.
         Norm = "norm",
         /// Everything that computes each element by itself.
@@ -29,24 +31,38 @@ words! {
         Reduction = "reduction",
         /// Softmax, and losses that contain it.
         Softmax = "softmax",
-        /// Lookups by index: embeddings, gather, scatter.
+        /// Lookups in tables of embeddings, and their gradients.
         Embedding = "embedding",
-        /// Routing of tokens to experts, and kernels that compute all experts.
-        Moe = "moe",
-        /// Pooling and resampling.
+        /// Gather, scatter, index, and selection by a mask.
+        Indexing = "indexing",
+        /// Matrix products of the experts of a mixture.
+        MoeGemm = "moe_gemm",
+        /// Routing of tokens to experts.
+        MoeRouting = "moe_routing",
+        /// Pooling.
         Pooling = "pooling",
-        /// Optimizers, and other functions of lists of tensors.
+        /// Upsampling, resizing and sampling of grids.
+        Interpolation = "interpolation",
+        /// Optimizers, and other functions of lists of tensors, except copies.
         Optimizer = "optimizer",
         /// Sorting, selecting and prefix sums.
         SortScan = "sort_scan",
         /// Random numbers and dropout.
         Random = "random",
-        /// Copies, also of another layout, by the copy engine or by kernels.
+        /// Fourier transforms that are not part of a convolution.
+        Fft = "fft",
+        /// Conversions to and from types with a scale.
+        Quantization = "quantization",
+        /// Changes of layout: transposes, concatenations, padding.
+        Layout = "layout",
+        /// Copies, also to another data type, by the copy engine or by kernels.
         Copy = "copy",
         /// Memsets, and kernels that fill tensors with one value.
         Memset = "memset",
         /// Collectives, and kernels that exchange data with other devices.
         Communication = "communication",
+        /// Kernels that only wait or signal.
+        Wait = "wait",
         /// No rule matches.
         Other = "other",
     }
@@ -54,8 +70,17 @@ words! {
 
 const BUILT_IN: &str = include_str!("kernel_rules.csv");
 
-/// The word of the lines for kernels that use tensor cores.
+impl KernelCategory {
+    /// Whether kernels of the category can use tensor cores.
+    pub fn has_products(self) -> bool {
+        use KernelCategory::{Attention, Convolution, Gemm, MoeGemm};
+        matches!(self, Gemm | Convolution | Attention | MoeGemm)
+    }
+}
+
+/// The words of the lines for kernels that use tensor cores, and for those that do not.
 const TENSOR_CORES: &str = "tensor_cores";
+const NO_TENSOR_CORES: &str = "no_tensor_cores";
 
 /// The rules that the user adds to the built-in ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +103,7 @@ impl KernelRules {
             if let Line::Malformed = Line::parse(line) {
                 let (number, words) = (at + 1, KernelCategory::VOCABULARY.words.join(", "));
                 return Err(Error::BadOption(format!(
-                    "kernel rules: line {number} is `{line:.60}`, expected category,pattern; the categories are {words}, {TENSOR_CORES}"
+                    "kernel rules: line {number} is `{line:.60}`, expected category,pattern; the categories are {words}, {TENSOR_CORES}, {NO_TENSOR_CORES}"
                 )));
             }
         }
@@ -91,7 +116,7 @@ impl KernelRules {
         for line in self.user_lines.lines().chain(BUILT_IN.lines()) {
             match Line::parse(line) {
                 Line::Category(category, pattern) => patterns.categories.push((category, pattern)),
-                Line::TensorCores(pattern) => patterns.tensor_cores.push(pattern),
+                Line::TensorCores(uses, pattern) => patterns.tensor_cores.push((uses, pattern)),
                 Line::Empty | Line::Malformed => {}
             }
         }
@@ -104,7 +129,7 @@ enum Line<'a> {
     /// A comment or an empty line.
     Empty,
     Category(KernelCategory, &'a str),
-    TensorCores(&'a str),
+    TensorCores(bool, &'a str),
     Malformed,
 }
 
@@ -118,8 +143,8 @@ impl Line<'_> {
         let (word, pattern) = (word.trim(), pattern.trim());
         if pattern.trim_start_matches('^').is_empty() {
             Line::Malformed
-        } else if word == TENSOR_CORES {
-            Line::TensorCores(pattern)
+        } else if word == TENSOR_CORES || word == NO_TENSOR_CORES {
+            Line::TensorCores(word == TENSOR_CORES, pattern)
         } else {
             let category = KernelCategory::from_word(word);
             category.map_or(Line::Malformed, |category| Line::Category(category, pattern))
@@ -131,24 +156,42 @@ impl Line<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Patterns<'a> {
     categories: Vec<(KernelCategory, &'a str)>,
-    tensor_cores: Vec<&'a str>,
+    tensor_cores: Vec<(bool, &'a str)>,
+}
+
+/// What the name of a kernel shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelKind {
+    /// What it does.
+    pub category: KernelCategory,
+    /// Whether it uses tensor cores; `None` if the name does not show it.
+    pub tensor_cores: Option<bool>,
+}
+
+impl KernelKind {
+    /// Nothing is known of the kernel.
+    pub(crate) const UNKNOWN: KernelKind = KernelKind { category: KernelCategory::Other, tensor_cores: None };
 }
 
 impl<'a> Patterns<'a> {
-    /// Returns the category of a kernel, and whether it uses tensor cores.
-    pub(crate) fn classify(&self, name: &str) -> (KernelCategory, bool) {
+    /// Returns what the name of a kernel shows. The first line about tensor cores that matches decides; without one, kernels
+    /// of categories that have no matrix products use none.
+    pub(crate) fn classify(&self, name: &str) -> KernelKind {
         let name = Name::new(name);
         let found = self.categories.iter().find(|(_, pattern)| name.matches(pattern));
         let category = found.map_or(KernelCategory::Other, |&(category, _)| category);
-        (category, self.tensor_cores.iter().any(|pattern| name.matches(pattern)))
+        let uses = self.tensor_cores.iter().find(|(_, pattern)| name.matches(pattern)).map(|line| line.0);
+        let can_use = category.has_products() || category == KernelCategory::Other;
+        KernelKind { category, tensor_cores: uses.or((!can_use).then_some(false)) }
     }
 
-    /// Words of patterns: those of a category, which a name can begin with, and those of tensor cores.
-    pub(crate) fn words(&self, category: KernelCategory) -> (Vec<&'a str>, Vec<&'a str>) {
+    /// Words of patterns: those of a category, which a name can begin with, and those that show whether it uses tensor cores.
+    pub(crate) fn words(&self, kind: KernelKind) -> (Vec<&'a str>, Vec<&'a str>) {
         let is_word = |pattern: &&str| !pattern.contains(['*', '^']);
-        let rules = self.categories.iter().filter(|rule| rule.0 == category);
+        let rules = self.categories.iter().filter(|rule| rule.0 == kind.category);
         let words = rules.map(|rule| rule.1.trim_start_matches('^')).filter(is_word).collect();
-        (words, self.tensor_cores.iter().copied().filter(is_word).collect())
+        let lines = self.tensor_cores.iter().filter(|line| Some(line.0) == kind.tensor_cores);
+        (words, lines.map(|line| line.1).filter(is_word).collect())
     }
 }
 
@@ -202,11 +245,12 @@ mod tests {
     use alloc::string::ToString;
 
     fn category(name: &str) -> KernelCategory {
-        KernelRules::default().patterns().classify(name).0
+        KernelRules::default().patterns().classify(name).category
     }
 
-    fn with(lines: &str, name: &str) -> (KernelCategory, bool) {
-        KernelRules::parse(lines).expect("rules").patterns().classify(name)
+    fn with(lines: &str, name: &str) -> (KernelCategory, Option<bool>) {
+        let kind = KernelRules::parse(lines).expect("rules").patterns().classify(name);
+        (kind.category, kind.tensor_cores)
     }
 
     #[test]
@@ -214,7 +258,7 @@ mod tests {
         let lines = || BUILT_IN.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         assert!(lines().count() > 300);
         for line in lines() {
-            assert!(matches!(Line::parse(line), Line::Category(..) | Line::TensorCores(_)), "{line}");
+            assert!(matches!(Line::parse(line), Line::Category(..) | Line::TensorCores(..)), "{line}");
             assert_eq!(line, line.to_ascii_lowercase());
         }
     }
@@ -253,9 +297,10 @@ mod tests {
     fn the_lines_of_the_user_come_first() {
         assert_eq!(category("my_special_gemm"), Is::Gemm);
         let lines = "# mine\r\n\r\nAttention , My_Special*\r\ngemm,my_special\r\ntensor_cores,special\r\n";
-        assert_eq!(with(lines, "MY_special_gemm"), (Is::Attention, true));
-        assert_eq!(with(lines, "volta_sgemm_128x64_nn"), (Is::Gemm, false));
-        assert_eq!(with("other,*", "volta_sgemm_128x64_nn"), (Is::Other, false));
+        assert_eq!(with(lines, "MY_special_gemm"), (Is::Attention, Some(true)));
+        assert_eq!(with(lines, "volta_sgemm_128x64_nn"), (Is::Gemm, Some(false)));
+        assert_eq!(with("other,*", "volta_sgemm_128x64_nn"), (Is::Other, Some(false)));
+        assert_eq!(with("no_tensor_cores,^nvjet", "nvjet_tst_64x64"), (Is::Gemm, Some(false)));
     }
 
     #[test]
@@ -305,12 +350,12 @@ mod tests {
                 "void at::native::unrolled_elementwise_kernel<direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}>(int)",
                 Is::Copy,
             ),
-            ("void fbgemm_gpu::permute_2D_data_kernel<false, int>(int)", Is::Embedding),
+            ("void fbgemm_gpu::permute_2D_data_kernel<false, int>(int)", Is::Layout),
             ("void cublasLt::splitKreduce_kernel<32, 16, int, float>(x)", Is::Gemm),
-            ("void topkGatingSoftmax<4, 64>(float)", Is::Moe),
+            ("void topkGatingSoftmax<4, 64>(float)", Is::MoeRouting),
             ("void at::native::sbtopk::gatherTopK<float>(x)", Is::SortScan),
             ("void softmax_warp_forward<float, float, float, 6, false>(float*)", Is::Softmax),
-            ("at::cuda::(anonymous namespace)::spin_kernel(long)", Is::Other),
+            ("at::cuda::(anonymous namespace)::spin_kernel(long)", Is::Wait),
             (
                 "std::enable_if<(((8)>(0)))&&vllm::exists, void>::type vllm::fused_add_rms_norm_kernel<8>(x)",
                 Is::Norm,
@@ -326,7 +371,7 @@ mod tests {
 
     #[test]
     fn tensor_cores_follow_from_instructions_and_libraries() {
-        let uses = |name| KernelRules::default().patterns().classify(name).1;
+        let uses = |name| KernelRules::default().patterns().classify(name).tensor_cores;
         for name in [
             "volta_fp16_s884gemm_fp16_256x128_ldg8_f2f_tn",
             "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn",
@@ -336,7 +381,7 @@ mod tests {
             "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128>>(x)",
             "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64_MI16x16x1_SN",
         ] {
-            assert!(uses(name), "{name}");
+            assert_eq!(uses(name), Some(true), "{name}");
         }
         for name in [
             "volta_sgemm_128x64_nn",
@@ -345,7 +390,10 @@ mod tests {
             "void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>(x)",
             "fmha_cutlassF_f32_aligned_64x64_rf_sm80(x)",
         ] {
-            assert!(!uses(name), "{name}");
+            assert_eq!(uses(name), Some(false), "{name}");
+        }
+        for name in ["_my_gemm", "attn_fwd", "a kernel", ""] {
+            assert_eq!(uses(name), None, "{name}");
         }
     }
 }

@@ -89,9 +89,52 @@ fn work_without_launches_has_no_causes_of_idle_time() {
         }
         made(&json!(events))
     };
-    is(&without(3, 2), "idle", "unfit", &[("work_without_launch", 2)]);
-    is(&without(10, 2), "idle", "limited", &[("work_without_launch", 2)]);
-    is(&without(101, 1), "idle", "good", &[]);
+    let both = [("work_without_launch", 2), ("before_recording", 2)];
+    is(&without(3, 2), "idle", "unfit", &both);
+    is(&without(10, 2), "idle", "limited", &both);
+    is(&without(101, 1), "idle", "limited", &[("before_recording", 1)]);
+}
+
+/// Three kernels, of which the first begins 300 us after its launch, or 100 us.
+#[test]
+fn work_from_before_the_recording_limits_causes_of_idle_time() {
+    let delayed = |ns: i64| {
+        let mut events = launches(3);
+        for event in events.iter_mut().filter(|event| event["cat"] == "kernel") {
+            event["ts"] = (event["ts"].as_i64().expect("a time") + ns).into();
+        }
+        made(&json!(events))
+    };
+    is(&delayed(300), "idle", "limited", &[("before_recording", 1)]);
+    is(&delayed(100), "idle", "good", &[]);
+}
+
+/// 300 calls whose correlation ids are 100 apart, or 6 apart: CUPTI counts calls that profilers leave out, too.
+#[test]
+fn calls_with_most_ids_missing_between_them_are_a_sample() {
+    let apart = |ids: i64| {
+        let mut events = launches(300);
+        for event in &mut events {
+            if let Some(id) = event["args"]["correlation"].as_i64() {
+                event["args"]["correlation"] = (id * ids).into();
+            }
+        }
+        made(&json!(events))
+    };
+    is(&apart(100), "idle", "unfit", &[("sampled", 300)]);
+    is(&apart(6), "idle", "good", &[]);
+}
+
+/// Ranges of hardware counters, for which kernels are run several times.
+#[test]
+fn kernels_that_are_replayed_for_counters_have_no_times() {
+    let with = |category: &str| {
+        let mut events = launches(3);
+        events.push(span(category, "gemm", (1, 1), (0, 5), 0));
+        made(&json!(events))
+    };
+    is(&with("cuda_profiler_range"), "device_time", "unfit", &[("profiler_replay", 1)]);
+    is(&with("another_range"), "device_time", "good", &[]);
 }
 
 /// The kernel begins 1 us before its call, or with it.

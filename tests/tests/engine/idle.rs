@@ -193,6 +193,74 @@ fn the_main_thread_is_consulted_while_another_one_does_nothing() {
     assert_eq!(causes(&made(&json!(events))), expected.map(|(cause, time)| (cause.to_owned(), time)).into());
 }
 
+/// Thread 1 launches at 90; from 10 to 90 it waits in the call of autograd, or has only an annotation open, while thread 2 runs
+/// the backward pass: 20 to 40 an operator, 40 to 80 `cudaFree`. While it is in another function, it decides itself.
+#[test]
+fn the_thread_that_runs_the_backward_pass_is_consulted() {
+    let events = |category: &str, name: &str| {
+        let mut events = kernels();
+        events.extend([
+            span("cpu_op", "aten::forward", "1", (-20, 0)),
+            span("cpu_op", "aten::loss", "1", (-10, 0)),
+            span("cpu_op", "aten::zero", "1", (0, 5)),
+            span("cpu_op", "aten::zero", "1", (5, 9)),
+            span(category, name, "1", (9, 90)),
+            span("cpu_op", "autograd::engine::evaluate_function: MulBackward0", "2", (20, 80)),
+            span("cpu_op", "aten::mul", "2", (20, 40)),
+            span("cuda_runtime", "cudaFree", "2", (40, 80)),
+        ]);
+        events
+    };
+    let waits = [("allocation", 40), ("operator", 20), ("user_code", 20), ("launch", 5), ("queued", 5)];
+    let run_backward = "<built-in method run_backward of torch._C._EngineBase object at 0x7f>";
+    is(&events("python_function", run_backward), &waits);
+    is(&events("user_annotation", "backward"), &waits);
+    let alone = [("user_code", 80), ("launch", 5), ("queued", 5)];
+    is(&events("python_function", "train.py(7): log"), &alone);
+}
+
+/// From 20 to 60 a graph is captured: an operator and a call in it launch nothing that runs, and neither is idle time of theirs. The
+/// call that instantiates the graph belongs to it.
+#[test]
+fn a_capture_is_a_cause_of_its_own() {
+    let events = |begin: &str| {
+        let mut events = kernels();
+        events.extend([
+            span("cuda_runtime", begin, "1", (20, 22)),
+            span("cpu_op", "aten::mm", "1", (24, 50)),
+            span("cuda_runtime", "cudaLaunchKernel", "1", (30, 34)),
+            span("cuda_runtime", "cudaStreamEndCapture", "1", (55, 60)),
+            span("cuda_runtime", "cudaGraphInstantiateWithFlags", "1", (60, 70)),
+        ]);
+        events
+    };
+    is(
+        &events("cudaStreamBeginCapture"),
+        &[("graph_capture", 50), ("unknown", 30), ("launch", 5), ("queued", 5)],
+    );
+    is(
+        &events("cudaStreamBegin"),
+        &[("graph_capture", 10), ("operator", 22), ("launch", 16), ("unknown", 37), ("queued", 5)],
+    );
+    // The operator around a capture records the graph anew.
+    let mut around = events("cudaStreamBeginCapture");
+    around.push(span("cpu_op", "CompiledFunction", "1", (12, 80)));
+    is(&around, &[("graph_capture", 68), ("unknown", 12), ("launch", 5), ("queued", 5)]);
+}
+
+/// The second stream begins at 400, though its kernel was launched at 95: it still did work from before the recording. After 150 us
+/// it only was queued.
+#[test]
+fn a_stream_can_be_busy_with_work_from_before_the_recording() {
+    let events = |start: i64| {
+        let mut events = kernels();
+        (events[1]["tid"], events[1]["ts"]) = (json!("8"), json!(start));
+        events
+    };
+    is(&events(400), &[("unknown", 80), ("launch", 5), ("not_recorded", 305)]);
+    is(&events(245), &[("unknown", 80), ("launch", 5), ("queued", 150)]);
+}
+
 /// Without the call there is no cause. A pause of the recording is one of its own. A trace without any call had them
 /// filtered, as the kernels refer to them.
 #[test]

@@ -2,11 +2,12 @@
 //! PyTorch's TensorBoard plugin.
 
 use kinetoscope_core::analysis::context::Analysis;
-use kinetoscope_core::analysis::device::device_time::Class;
+use kinetoscope_core::analysis::device::device_time::{Class, Classes};
 use kinetoscope_core::analysis::device::kernels::KernelGroup;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::kernel_rules::KernelRules;
 use kinetoscope_tests::answers::{made, rows, rows_with};
+use kinetoscope_tests::files;
 use kinetoscope_tests::peers::{Peers, Tally, csv, json as json_of, without_last_step};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -70,6 +71,37 @@ fn program() -> Trace {
 
 fn by<'a>(rows: &'a [Value], name: &str) -> &'a Value {
     rows.iter().find(|row| row["short_name"] == name).unwrap_or_else(|| panic!("{name} in {rows:?}"))
+}
+
+/// The categories of 1,212 real names, and whether they use tensor cores. A third of them was set apart when the rules were written.
+#[test]
+fn real_names_have_their_categories() {
+    let text = files::read(&files::data().join("kernel-names.csv")).expect("the names");
+    let text = String::from_utf8(text).expect("UTF-8");
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.splitn(4, ',').collect()).collect();
+    let events: Vec<Value> = (0..).zip(&rows).map(|(at, row)| json!({"ph": "X", "cat": "kernel", "name": row[3], "pid": 0, "tid": 7, "ts": at * 10, "dur": 5})).collect();
+    let trace = made(&json!(events));
+    let mut classes = Classes::new(&trace);
+    let (mut categories, mut tensor_cores) = (Vec::new(), Vec::new());
+    let mut counts = BTreeMap::new();
+    for (row, event) in rows.iter().zip(trace.table.rows()) {
+        *counts.entry(row[0]).or_insert(0) += 1;
+        let category = classes.category(event).as_str();
+        if category != row[1] {
+            categories.push((row[0], format!("{category}, not {}: {}", row[1], row[3])));
+        }
+        let uses = classes.tensor_cores(event).map_or("unknown", |uses| if uses { "yes" } else { "no" });
+        if uses != row[2] {
+            tensor_cores.push((row[0], format!("{uses}, not {}: {}", row[2], row[3])));
+        }
+    }
+    let share = |faults: &[(&str, String)], set: &str| {
+        faults.iter().filter(|fault| fault.0 == set).count() as f64 / f64::from(counts[set])
+    };
+    for (set, least) in [("rules", 0.003), ("apart", 0.03)] {
+        assert!(share(&categories, set) <= least, "{set}: {categories:#?}");
+        assert!(share(&tensor_cores, set) <= least, "{set}: {tensor_cores:#?}");
+    }
 }
 
 /// Blocks: (0.5·10 + 2·20 + 1.5·30) / 60 = 1.5; SMs: (0.5·10 + 1·20 + 1·30) / 60; occupancy without the 0:
@@ -330,7 +362,7 @@ fn the_tensorboard_plugin_has_the_same_kernel_table() {
                     occupancies.count(is_close(ours, theirs, 0.0051), String::new);
                 }
                 if let Some(theirs) = cell("Tensor Cores Used") {
-                    let ours = if ours.uses_tensor_cores() { "Yes" } else { "No" };
+                    let ours = if ours.uses_tensor_cores() == Some(true) { "Yes" } else { "No" };
                     // The plugin does not know WMMA, flash attention and the matrix cores of AMD.
                     assert!(theirs == ours || ours == "Yes", "{}: {ours}, plugin {theirs}", place());
                     tensor_cores.count(theirs == ours, String::new);

@@ -397,7 +397,7 @@ fn classes(trace: &Trace) -> String {
     let devices = analysis.devices().iter().map(|device| (&device.classes, device.idle_by_cause()));
     let mut kernels = Classes::new(trace);
     let work = trace.table.rows().filter(|&row| trace.table.category(row).is_device_work());
-    let kernels: Vec<_> = work.map(|row| (kernels.category(row), kernels.uses_tensor_cores(row))).collect();
+    let kernels: Vec<_> = work.map(|row| (kernels.category(row), kernels.tensor_cores(row))).collect();
     format!("{:?} {kernels:?}", devices.collect::<Vec<_>>())
 }
 

@@ -11,6 +11,7 @@ const SHARED = TEXTS.shared;
 
 /** The view that shows the evidence of a finding. */
 const EVIDENCE: Record<FindingCode, { view: View; with?: Record<string, string>; label: string }> = {
+  host_bound: { view: "findings", with: { at: "idle-causes" }, label: LABELS.idleCauses },
   gpu_idle: { view: "timeline", label: LABELS.deviceBusyTime },
   exposed_communication: {
     view: "kernels",
@@ -18,8 +19,16 @@ const EVIDENCE: Record<FindingCode, { view: View; with?: Record<string, string>;
     label: LABELS.communicationKernels,
   },
   pageable_copies: { view: "kernels", with: { q: "Pageable" }, label: LABELS.pageableCopies },
-  short_kernels: { view: "kernels", with: { sort: "count", order: "down" }, label: LABELS.kernelsByCount },
   synchronization: { view: "operators", with: { q: "Synchronize" }, label: LABELS.synchronizingCalls },
+  caching_allocator: { view: "operators", with: { q: "/Malloc|Free/" }, label: LABELS.allocations },
+  cold_start: { view: "timeline", label: LABELS.firstUse },
+  graph_capture: { view: "timeline", with: { q: "BeginCapture" }, label: LABELS.captures },
+  misaligned_products: { view: "kernels", with: { q: "/align[12]([^0-9]|$)/" }, label: SHARED.kernels },
+  eager_attention: { view: "kernels", with: { q: "softmax" }, label: SHARED.kernels },
+  elementwise_kernels: { view: "kernels", label: SHARED.kernels },
+  conversions: { view: "kernels", label: SHARED.kernels },
+  layout_copies: { view: "kernels", label: SHARED.kernels },
+  unfused_optimizer: { view: "operators", with: { q: "Optimizer" }, label: LABELS.optimizer },
   data_loading: { view: "operators", with: { q: "DataLoader" }, label: LABELS.dataLoading },
   garbage_collection: { view: "timeline", with: { q: "Python GC" }, label: LABELS.garbageCollection },
   no_tensor_cores: { view: "kernels", label: SHARED.kernels },
@@ -35,7 +44,7 @@ const EVIDENCE: Record<FindingCode, { view: View; with?: Record<string, string>;
 
 /** What a replay without a finding saves. */
 function Saving({ finding }: { finding: Finding }) {
-  const { saving_ns: saving, saving_error_ns: error } = finding;
+  const { saving_ns: saving, added_ns: added, saving_error_ns: error } = finding;
   if (saving === null)
     return (
       <span class="cost" title={LABELS.savingUnknown}>
@@ -45,6 +54,7 @@ function Saving({ finding }: { finding: Finding }) {
   return (
     <span class="cost" title={LABELS.saving(time(saving), time(error ?? 0))}>
       {time(saving)}
+      {added !== null && added < saving ? <small>{LABELS.added(time(added))}</small> : null}
     </span>
   );
 }

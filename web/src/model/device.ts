@@ -28,6 +28,8 @@ export const CAUSE_COLORS: Record<Cause, string> = {
   synchronization: "c-host-waiting",
   allocation: "c-memset",
   compilation: "c-host-late",
+  cold_start: "c-host-late",
+  graph_capture: "c-runtime",
   garbage_collection: "c-host-late",
   lock: "c-host-late",
   launch: "c-runtime",

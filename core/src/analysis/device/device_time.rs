@@ -14,7 +14,7 @@ use crate::base::names::Names;
 use crate::base::order::sort_by_key;
 use crate::base::words::words;
 use crate::trace::Trace;
-use crate::trace::kernel_rules::{KernelCategory, Patterns};
+use crate::trace::kernel_rules::{KernelCategory, KernelKind, Patterns};
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::merged::device_name;
@@ -43,7 +43,7 @@ words! {
 pub struct Classes<'a> {
     table: &'a Table,
     patterns: Patterns<'a>,
-    known: Vec<Option<(KernelCategory, bool)>>,
+    known: Vec<Option<KernelKind>>,
 }
 
 impl<'a> Classes<'a> {
@@ -58,7 +58,7 @@ impl<'a> Classes<'a> {
         match self.table.category(row) {
             Category::Memcpy => Class::Memcpy,
             Category::Memset => Class::Memset,
-            _ if self.kernel(row).0 == KernelCategory::Communication => Class::Communication,
+            _ if self.kernel(row).category == KernelCategory::Communication => Class::Communication,
             _ => Class::Compute,
         }
     }
@@ -68,16 +68,19 @@ impl<'a> Classes<'a> {
         match self.table.category(row) {
             Category::Memcpy => KernelCategory::Copy,
             Category::Memset => KernelCategory::Memset,
-            _ => self.kernel(row).0,
+            _ => self.kernel(row).category,
         }
     }
 
-    /// Returns whether an activity is a kernel whose name shows that it uses tensor cores.
-    pub fn uses_tensor_cores(&mut self, row: Row) -> bool {
-        !matches!(self.table.category(row), Category::Memcpy | Category::Memset) && self.kernel(row).1
+    /// Returns whether an activity uses tensor cores, as far as its name shows it.
+    pub fn tensor_cores(&mut self, row: Row) -> Option<bool> {
+        match self.table.category(row) {
+            Category::Memcpy | Category::Memset => Some(false),
+            _ => self.kernel(row).tensor_cores,
+        }
     }
 
-    fn kernel(&mut self, row: Row) -> (KernelCategory, bool) {
+    fn kernel(&mut self, row: Row) -> KernelKind {
         let (table, patterns) = (self.table, &self.patterns);
         let known = &mut self.known[table.name_id(row).0 as usize];
         *known.get_or_insert_with(|| patterns.classify(table.name(row)))
@@ -136,6 +139,9 @@ pub struct DeviceTime {
     pub idle: Vec<GapPart>,
     /// The parts of the time from the start of the first profiler step to the first activity.
     pub before: Vec<GapPart>,
+    /// The parts of the time from the first event of the host to the first activity, and from the last one to the last event of
+    /// the host.
+    pub(crate) outside: Vec<GapPart>,
 }
 
 impl DeviceTime {
@@ -239,14 +245,30 @@ fn device_times(
     let trace = analysis.trace;
     let (table, causes) = (&trace.table, Causes::new(trace, host));
     let first_step = analysis.step_finder().steps.first().map(|&(step, _)| table.ts(step));
-    let mut classes = Classes::new(trace);
+    let (mut classes, host_time) = (Classes::new(trace), host_time(table));
     let time_of = |(device, rows): &(String, Vec<Row>)| {
         let mut time = device_time(table, &causes, &mut classes, device.clone(), rows);
         let first = rows.first().zip(first_step);
         time.before = first.map_or(Vec::new(), |(&first, start)| causes.before(first, start));
+        if let (Some(&first), Some((start, end))) = (rows.first(), host_time) {
+            time.outside = causes.before(first, start);
+            time.outside.extend(causes.after(time.window.1, end));
+        }
         time
     };
     activities.iter().map(time_of).collect()
+}
+
+/// From the first event of the host to the last.
+fn host_time(table: &Table) -> Option<Interval> {
+    let is_host = |row: &Row| {
+        let category = table.category(*row);
+        let is_code =
+            matches!(category, Category::CpuOp | Category::UserAnnotation | Category::PythonFunction);
+        (is_code || category.is_launch_call()) && table.is_span(*row)
+    };
+    let times = table.rows().filter(is_host).map(|row| (table.ts(row), table.end(row)));
+    times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
 fn device_time(
@@ -291,6 +313,7 @@ fn device_time(
         gaps: find_gaps(table, rows),
         idle: causes.parts(rows, (start, end), &Intervals::default()),
         before: Vec::new(),
+        outside: Vec::new(),
     }
 }
 

@@ -2,16 +2,19 @@
 //!
 //! A gap lies between two activities of a device, or of a stream. Each instant of it has one cause: what the thread that
 //! launched the next activity was doing then. While that thread does nothing, the main thread of the host is consulted.
+//! While an annotation or the call of autograd is all that the main thread does, the threads of the backward pass are consulted.
 //! After the launch, the work is queued. The parts of the gaps add up to the idle time.
 
 mod cause;
 mod host;
+mod phases;
 
 pub use cause::Cause;
 pub(crate) use cause::whole_cause;
 #[doc(hidden)]
 pub use cause::{NameSign, name_sign};
 pub(crate) use host::{Host, Reason, Walk};
+pub(crate) use phases::{Capture, WAIT_NS, captures, early_waits, first_uses};
 
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::base::diagnostics::Code;
@@ -60,6 +63,8 @@ struct Next<'a> {
     busy: &'a Intervals,
     /// Whether other work of the same CUDA graph ran before.
     is_begun: bool,
+    /// Whether it is the first work of its stream that was recorded.
+    is_first: bool,
 }
 
 impl<'a> Causes<'a> {
@@ -83,15 +88,16 @@ impl<'a> Causes<'a> {
         let (table, links) = (&self.trace.table, &self.trace.links);
         let (mut walk, mut parts) = (self.host.walk(), Vec::new());
         let mut reached = window.0;
-        let mut graphs = Index::default();
+        let (mut graphs, mut streams) = (Index::default(), Index::default());
         for (at, &row) in rows.iter().enumerate() {
             let graph = links.launch(row).filter(|&call| self.graphs.has(table.name_id(call)));
             let is_begun = graph.is_some_and(|call| !graphs.insert((i64::from(call), 0)));
+            let is_first = streams.insert((i64::from(table.track_id(row).0), 0));
             let gap = (reached, table.ts(row));
             if gap.0 < gap.1 && at == 0 {
                 push(&mut parts, gap, Reason { cause: Cause::NotRecorded, behind: None });
             } else if gap.0 < gap.1 {
-                self.gap(&mut walk, gap, &Next { row, busy, is_begun }, &mut parts);
+                self.gap(&mut walk, gap, &Next { row, busy, is_begun, is_first }, &mut parts);
             }
             reached = reached.max(table.end(row));
         }
@@ -106,11 +112,33 @@ impl<'a> Causes<'a> {
     pub(super) fn before(&self, first: Row, start: i64) -> Vec<GapPart> {
         let (gap, mut parts) = ((start, self.trace.table.ts(first)), Vec::new());
         if gap.0 < gap.1 {
-            let next = Next { row: first, busy: &Intervals::default(), is_begun: false };
+            let next = Next { row: first, busy: &Intervals::default(), is_begun: false, is_first: true };
             self.gap(&mut self.host.walk(), gap, &next, &mut parts);
         }
-        for part in parts.iter_mut().filter(|part| part.cause == Cause::Unknown) {
-            part.cause = Cause::NotRecorded;
+        // Work that was launched, or awaited, for long before any work of the device was recorded: the device still did work from
+        // before the recording.
+        let is_wait =
+            |cause| matches!(cause, Cause::Queued | Cause::Synchronization | Cause::HostToDeviceCopy);
+        let waits = parts.iter().rev().take_while(|part| is_wait(part.cause));
+        let (waiting, from) = (waits.clone().count(), waits.last().map_or(gap.1, |part| part.time.0));
+        let waiting = if gap.1 - from >= WAIT_NS { waiting } else { 0 };
+        let first_wait = parts.len() - waiting;
+        for (at, part) in parts.iter_mut().enumerate() {
+            if at >= first_wait || part.cause == Cause::Unknown {
+                part.cause = Cause::NotRecorded;
+            }
+        }
+        parts
+    }
+
+    /// Returns the parts of the time after the last activity of a device, by what the main thread did.
+    pub(super) fn after(&self, last: i64, end: i64) -> Vec<GapPart> {
+        let mut parts = Vec::new();
+        match self.host.main() {
+            Some(main) => {
+                self.host.walk().parts(main, (last, end), &mut |time, reason| push(&mut parts, time, reason));
+            }
+            None => push(&mut parts, (last, end), Reason { cause: Cause::Unknown, behind: None }),
         }
         parts
     }
@@ -146,8 +174,9 @@ impl<'a> Causes<'a> {
         walk.parts(table.track_id(call), (start, launched.0), &mut add);
         let operator = Some(self.trace.links.op(next.row).unwrap_or(call));
         push(parts, launched, Reason { cause: self.host.launch(call), behind: operator });
-        // A CUDA graph launches its other work itself.
-        let cause = if next.is_begun { Cause::NotRecorded } else { Cause::Queued };
+        // A CUDA graph launches its other work itself. A stream can still do work from before the recording.
+        let is_unrecorded = next.is_begun || (next.is_first && end - launched.1 >= WAIT_NS);
+        let cause = if is_unrecorded { Cause::NotRecorded } else { Cause::Queued };
         let mut from = launched.1;
         for &(busy, idle) in next.busy.clipped((from, end)).as_slice() {
             push(parts, (from, busy), Reason { cause, behind });

@@ -101,10 +101,10 @@ columns! {
         Column::ns("max_ns", "Max", "Longest duration.") => group.max_ns,
         Column::ns("std_ns", "", "Sample standard deviation of the durations; null for one.").nullable() =>
             group.std_ns().map(|ns| libm::round(ns) as i64),
-        Column::bool("tensor_cores", "", "Whether the name of one of its kernels shows that it uses tensor cores.") =>
-            group.uses_tensor_cores(),
-        Column::share("tensor_core_share", "Tensor cores", "The share of its time in kernels whose names show tensor cores.") =>
-            share(group.tensor_core_ns, group.sum_ns),
+        Column::bool("tensor_cores", "", "Whether one of its kernels uses tensor cores; null if their names do not show it.")
+            .nullable() => group.uses_tensor_cores(),
+        Column::share("tensor_core_share", "Tensor cores", "The share of its time in kernels that use tensor cores; null if names do not show it for most of the time.")
+            .nullable() => group.tensor_core_share(),
         Column::float("occupancy_percent", "Occupancy %", "Estimated achieved occupancy, weighted by duration.")
             .nullable() => group.occupancy(),
         Column::float("blocks_per_sm", "Blocks/SM", "Thread blocks for each SM, weighted by duration.")

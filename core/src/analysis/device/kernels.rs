@@ -33,8 +33,9 @@ pub struct KernelGroup {
     pub bytes: i64,
     /// The longest activity.
     pub longest: Row,
-    /// The sum of the durations of kernels whose names show that they use tensor cores, in ns.
+    /// The sums of the durations of kernels that use tensor cores and of those that do not, as far as names show it, in ns.
     pub tensor_core_ns: i64,
+    pub(crate) without_tensor_cores_ns: i64,
     /// Floating point operations of the activities for which they are known, and the sum of the durations of those, in
     /// ns.
     pub(super) flops: i64,
@@ -42,7 +43,8 @@ pub struct KernelGroup {
     /// The sets of classes and of categories, a bit for each.
     classes: u32,
     categories: u32,
-    uses_tensor_cores: bool,
+    /// The number of kernels that use tensor cores, and of those that do not.
+    tensor_cores: [usize; 2],
     occupancy: Weighted,
     blocks_per_sm: Weighted,
     /// The estimated share of SMs with a block: at most 1 for each activity.
@@ -92,11 +94,12 @@ impl KernelGroup {
             bytes: 0,
             longest,
             tensor_core_ns: 0,
+            without_tensor_cores_ns: 0,
             flops: 0,
             flops_ns: 0,
             classes: 0,
             categories: 0,
-            uses_tensor_cores: false,
+            tensor_cores: [0; 2],
             occupancy: Weighted::default(),
             blocks_per_sm: Weighted::default(),
             sms: Weighted::default(),
@@ -119,9 +122,16 @@ impl KernelGroup {
         self.bytes = self.bytes.saturating_add(table.bytes(row, Key::MemcpyBytes));
         self.classes |= 1 << classes.class(row) as u32;
         self.categories |= 1 << classes.category(row) as u32;
-        if classes.uses_tensor_cores(row) {
-            self.uses_tensor_cores = true;
-            self.tensor_core_ns += duration;
+        match classes.tensor_cores(row) {
+            Some(true) => {
+                self.tensor_cores[0] += 1;
+                self.tensor_core_ns += duration;
+            }
+            Some(false) => {
+                self.tensor_cores[1] += 1;
+                self.without_tensor_cores_ns += duration;
+            }
+            None => {}
         }
         let number = |key| table.field(row, key).and_then(|value| value.as_f64());
         if let Some(percent) = number(Key::Occupancy).filter(|&percent| percent > 0.0) {
@@ -143,9 +153,22 @@ impl KernelGroup {
         KernelCategory::ALL.into_iter().find(|&category| self.categories == 1 << category as u32)
     }
 
-    /// Returns whether the name of one of the kernels shows that it uses tensor cores.
-    pub fn uses_tensor_cores(&self) -> bool {
-        self.uses_tensor_cores
+    /// Returns whether any of the kernels uses tensor cores; `None` if no name shows that, and not all names show that they use
+    /// none.
+    pub fn uses_tensor_cores(&self) -> Option<bool> {
+        let [with, without] = self.tensor_cores;
+        (with > 0 || without == self.count).then_some(with > 0)
+    }
+
+    /// Returns the share of the time in kernels that use tensor cores; `None` if names do not show it for most of the time.
+    pub fn tensor_core_share(&self) -> Option<f64> {
+        let known = self.tensor_core_ns.saturating_add(self.without_tensor_cores_ns);
+        if self.sum_ns == 0 {
+            return self
+                .uses_tensor_cores()
+                .map(|uses| f64::from(u8::from(uses && self.tensor_cores[1] == 0)));
+        }
+        (known >= self.sum_ns / 2).then(|| self.tensor_core_ns as f64 / self.sum_ns as f64)
     }
 
     /// Returns the sample standard deviation of the durations, in ns; `None` for one activity.

@@ -4,7 +4,9 @@
 //! and nothing inside it. Time is device time if the trace has device work, else CPU time. An operator without a
 //! formula has its own time and no number, because unknown is not 0.
 
-use super::roofline::{Peak, input_bytes};
+use super::models::Device;
+use super::peak::Peak;
+use super::roofline::input_bytes;
 use crate::analysis::flops::{self, Inputs};
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
@@ -55,10 +57,8 @@ pub(crate) const FLOPS: Query =
 /// # Errors
 /// Returns [`Error::BadOption`] if a line of the peak figures is malformed.
 pub(crate) fn flops(trace: &Trace, options: &FlopsOptions) -> Result<Rows, Error> {
-    let devices = trace.table.metadata.device_names();
     // Traces with different devices are rare: the peak figures of the first device apply to all.
-    let name = devices.first().map_or("", |(_, name)| name);
-    let peak = Peak::find(name, options.peaks.as_deref())?;
+    let peak = Peak::find(Device::all(&trace.table.metadata).first(), options.peaks.as_deref())?;
     Ok(work_rows(trace, peak).first(options.row_limit))
 }
 
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn roofline_bound_is_the_larger_of_compute_and_memory() {
-        let peak = Peak { flops: [0.0, 1e9, 0.0, 0.0, 0.0], memory: 4e9 };
+        let peak = Peak { flops: [0.0, 1e9, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], memory: 4e9 };
         let rows = work_rows(&Trace::read(TRACE).expect("a trace"), Some(peak)).rows;
         // 48 operations at 1 GFLOP/s take 48 ns, 22 floats at 4 GB/s take 22 ns; the call took 60 us.
         assert_eq!(rows[3][8], Cell::Bytes(88));

@@ -1,13 +1,22 @@
 //! Findings: rules with fixed thresholds. Each finding has its evidence, its advice, and what it would save.
 
-mod device;
+mod communication;
+mod copies;
+mod facts;
+mod host;
+mod optimizer;
 mod patterns;
 mod savings;
 mod setup;
+mod start;
 mod tasks;
 mod waiting;
+mod work;
+
+use self::facts::Facts;
 
 pub(crate) use self::patterns::{anti_patterns, with_patterns};
+use super::bound::Bound;
 use crate::analysis::context::Analysis;
 use crate::analysis::device::idle::Cause;
 use crate::analysis::replay::{Changes, Replay};
@@ -28,22 +37,40 @@ words! {
     /// The kind of a finding.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum FindingCode {
-        /// A device was idle for a large share of its time.
+        /// A device was idle until the host launched the next work.
+        HostBound = "host_bound",
+        /// A device was idle for another reason.
         GpuIdle = "gpu_idle",
         /// A device communicated while it did no other work.
         ExposedCommunication = "exposed_communication",
         /// There are copies from or to pageable memory.
         PageableCopies = "pageable_copies",
-        /// Many kernels last about as long as their launch.
-        ShortKernels = "short_kernels",
-        /// The host waited for a device.
+        /// A device was idle because the host had waited for it.
         Synchronization = "synchronization",
         /// The host waited for data.
         DataLoading = "data_loading",
+        /// Memory of a device is allocated and freed in the loop.
+        CachingAllocator = "caching_allocator",
         /// Python collected garbage.
         GarbageCollection = "garbage_collection",
-        /// No kernel uses the tensor cores of the devices.
+        /// Contexts are created, or the code of kernels is loaded.
+        ColdStart = "cold_start",
+        /// The recording has captures of CUDA graphs.
+        GraphCapture = "graph_capture",
+        /// Products in single precision do not use the tensor cores of the devices.
         NoTensorCores = "no_tensor_cores",
+        /// Products on tensor cores load one or two elements at a time.
+        MisalignedProducts = "misaligned_products",
+        /// Attention runs as several kernels.
+        EagerAttention = "eager_attention",
+        /// Most of the work computes or copies element by element.
+        ElementwiseKernels = "elementwise_kernels",
+        /// Tensors are converted between types.
+        Conversions = "conversions",
+        /// Tensors are copied to another layout.
+        LayoutCopies = "layout_copies",
+        /// An optimizer updates parameters one by one.
+        UnfusedOptimizer = "unfused_optimizer",
         /// `torch.nn.DataParallel` runs on several devices.
         DataParallel = "data_parallel",
         /// Collectives go through the host.
@@ -82,17 +109,29 @@ pub struct Finding {
     pub command: String,
     /// What a replay without it differs in.
     pub(crate) changes: Option<Changes>,
-    /// What it would save in addition to the findings before it, and how far the replay is from what was recorded, in ns;
-    /// `None` if a replay cannot answer it.
-    pub saving_ns: Option<(i64, i64)>,
+    /// Whether the change is an ideal that no single setting reaches, such as a host that takes no time.
+    pub is_ideal: bool,
+    /// What it would save; `None` if a replay cannot answer it.
+    pub saving: Option<Saving>,
+}
+
+/// What a replay without a finding saves, in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Saving {
+    /// If nothing else changes.
+    pub alone_ns: i64,
+    /// In addition to the findings before it.
+    pub added_ns: i64,
+    /// How far the replay without changes is from what was recorded.
+    pub error_ns: i64,
 }
 
 impl Finding {
     fn new(code: FindingCode, cost_ns: i64, message: String, advice: &str) -> Finding {
         let advice = advice.to_owned();
-        let (cause, changes, saving_ns) = (None, None, None);
+        let (cause, changes, saving, is_ideal) = (None, None, None, false);
         let (events, command) = (Vec::new(), String::new());
-        Finding { code, cost_ns, message, advice, cause, events, command, changes, saving_ns }
+        Finding { code, cost_ns, message, advice, cause, events, command, changes, is_ideal, saving }
     }
 
     /// The finding with a cause of idle time, which a replay leaves out.
@@ -105,52 +144,73 @@ impl Finding {
     }
 }
 
-/// Thresholds of the rules. Shares are of wall time; those of a device, of its window. Idle time and its window begin with
-/// the first step.
+/// Thresholds of the rules, as shares of wall time; those of a device, of its window.
 mod threshold {
-    pub(super) const IDLE: f64 = 0.25;
-    /// The share of the window of a device from which on a cause of its idle time is a finding.
-    pub(super) const CAUSE: f64 = 0.02;
-    pub(super) const SYNC: f64 = 0.10;
-    pub(super) const PAGEABLE: f64 = 0.01;
+    /// The least that a finding costs, and the least that it saves. Less is not measurable.
+    pub(super) const EFFECT: f64 = 0.01;
     pub(super) const EXPOSED: f64 = 0.05;
+    /// What waits for launches and costs less has no single reason.
+    pub(super) const LAUNCHING: f64 = 0.05;
+    /// With this share of the start of a run, its operators are slow because they run for the first time.
+    pub(super) const COLD: f64 = 0.8;
+    /// Time of which the trace shows nothing.
+    pub(super) const UNKNOWN: f64 = 0.05;
+    /// What costs at least this is a finding even if removing it alone saves nothing.
+    pub(super) const LARGE: f64 = 0.05;
+    /// What waits for launches and saves less is one only if it costs much more.
+    pub(super) const HOST_BOUND: f64 = 0.2;
     pub(super) const DATA: f64 = 0.05;
     pub(super) const GARBAGE: f64 = 0.02;
-    /// The share of compute that tensor cores could do.
-    pub(super) const ELIGIBLE: f64 = 0.1;
     /// The share of the memory of a device.
     pub(super) const MEMORY: f64 = 0.9;
-    /// Kernels shorter than this, in ns, are dominated by their launch.
-    pub(super) const SHORT_KERNEL_NS: i64 = 5_000;
-    pub(super) const SHORT_KERNEL_COUNT: usize = 1_000;
     /// The ratio of the longest step to the median step.
     pub(super) const SLOW_STEP: f64 = 1.5;
 }
 
-/// Returns what the rules find, except PyTorch's anti-patterns. What it would save is not known yet.
-pub(crate) fn found(analysis: &Analysis<'_>, wall_ns: i64) -> Vec<Finding> {
+/// Returns what the rules find, except PyTorch's anti-patterns. What it would save is not known yet. `bound` is whether the
+/// trace shows why devices are idle, and what bounds the run.
+pub(crate) fn found(analysis: &Analysis<'_>, wall_ns: i64, bound: (bool, Option<&Bound>)) -> Vec<Finding> {
     let mut out = Vec::new();
+    let facts = Facts::new(analysis, wall_ns, bound);
     waiting::waiting(&mut out, analysis.trace, wall_ns);
-    device::idle(&mut out, analysis);
-    device::exposed(&mut out, analysis);
-    device::short_kernels(&mut out, analysis);
-    setup::setup(&mut out, analysis);
+    copies::pageable(&mut out, &facts);
+    host::idle(&mut out, &facts);
+    start::start(&mut out, &facts);
+    communication::exposed(&mut out, &facts);
+    work::work(&mut out, &facts);
+    optimizer::unfused(&mut out, &facts);
+    setup::setup(&mut out, analysis, wall_ns);
     uneven_steps(&mut out, analysis);
     tasks::blocking(&mut out, analysis.trace);
+    // What follows a wait can cost much more than the wait.
+    let is_small =
+        |finding: &Finding| finding.cost_ns > 0 && share(finding.cost_ns, wall_ns) < threshold::EFFECT;
+    out.retain(|finding| finding.code == FindingCode::Synchronization || !is_small(finding));
     out
 }
 
-/// Computes what the findings would save, and adds those about data quality. Those that would save time come first, the most first; then
-/// those whose saving is unknown; then those about data quality.
+/// Computes what the findings would save, leaves out those that save nothing measurable, and adds those about data quality.
+/// Those whose saving is known come first, what saves most before what saves less, with ideals for a part of what they save; then
+/// those whose saving is unknown; then those about data quality. `replay` is `None` where it is not known what bounds the run.
 pub(crate) fn findings(
     mut found: Vec<Finding>,
     trace: &Trace,
-    replay: &Replay<'_>,
+    replay: Option<&Replay<'_>>,
     join: Join,
 ) -> Vec<Finding> {
-    savings::order(&mut found, replay, join);
+    match replay {
+        Some(replay) => savings::order(&mut found, replay, join),
+        None => savings::sort(&mut found),
+    }
     data_quality(&mut found, trace);
     found
+}
+
+/// The command that shows what happened during an event, after the start of the recording.
+fn place(trace: &Trace, row: Row) -> String {
+    let table = &trace.table;
+    let us = |ns: i64| ns.saturating_sub(trace.start_ns) as f64 / 1e3;
+    format!("names --time {:.3}us..{:.3}us", us(table.ts(row)), us(table.end(row)))
 }
 
 fn share(part: i64, total: i64) -> f64 {
@@ -230,29 +290,6 @@ mod tests {
     }
 
     #[test]
-    fn synchronization_cost_is_at_most_wall_time() {
-        // The driver call lies within the runtime call.
-        let trace = on_four(
-            r#"{"ph":"X","cat":"cuda_runtime","name":"cudaDeviceSynchronize","pid":1,"tid":PLACE,"ts":0,"dur":1000},
-            {"ph":"X","cat":"cuda_driver","name":"cuCtxSynchronize","pid":1,"tid":PLACE,"ts":100,"dur":800}"#,
-        );
-        let found = finding(&trace, FindingCode::Synchronization);
-        assert_eq!(found.cost_ns, 1_000_000);
-        assert_eq!(found.message, "2 synchronizing calls took 1.000ms (100% of wall) on the busiest thread");
-    }
-
-    #[test]
-    fn synchronization_cost_is_that_of_the_busiest_thread() {
-        let trace = Trace::read(
-            br#"[{"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":1,"tid":1,"ts":0,"dur":300},
-            {"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":1,"tid":2,"ts":500,"dur":200},
-            {"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":1,"tid":2,"ts":800,"dur":200}]"#,
-        )
-        .expect("a trace");
-        assert_eq!(finding(&trace, FindingCode::Synchronization).cost_ns, 400_000);
-    }
-
-    #[test]
     fn loading_and_copies_cost_the_time_of_one_thread_or_device() {
         let trace = on_four(
             r#"{"ph":"X","cat":"user_annotation","name":"enumerate(DataLoader)#_","pid":1,"tid":PLACE,"ts":0,"dur":1000}"#,
@@ -286,19 +323,5 @@ mod tests {
         let found = finding(&trace, FindingCode::GarbageCollection);
         assert_eq!(found.cost_ns, 300_000);
         assert!(found.message.starts_with("2 garbage collections of Python"), "{}", found.message);
-    }
-
-    #[test]
-    fn short_kernels_cost_at_most_the_busy_time_of_one_device() {
-        let kernels: Vec<String> = (0..1200)
-            .map(|at| {
-                let (device, start) = (at % 4, at / 4 * 3);
-                format!(
-                    r#"{{"ph":"X","cat":"kernel","name":"k","pid":{device},"tid":7,"ts":{start},"dur":2}}"#
-                )
-            })
-            .collect();
-        let trace = Trace::read(format!("[{}]", kernels.join(",")).as_bytes()).expect("a trace");
-        assert_eq!(finding(&trace, FindingCode::ShortKernels).cost_ns, 600_000);
     }
 }

@@ -65,6 +65,12 @@ words! {
         Lost = "lost",
         /// The recording was paused.
         Paused = "paused",
+        /// Devices still did work from before the recording when it began.
+        BeforeRecording = "before_recording",
+        /// Most calls between the recorded ones are missing.
+        Sampled = "sampled",
+        /// Kernels were run again and again to read hardware counters.
+        ProfilerReplay = "profiler_replay",
         /// CUDA graphs hide the operators of device work.
         Graphs = "graphs",
         /// Device work starts before its launch.
@@ -176,6 +182,16 @@ pub fn fitness(trace: &Trace, steps: &[Step]) -> Vec<Fitness> {
         Fitness { question, verdict, reasons: question_reasons }
     };
     Question::ALL.map(answer).into()
+}
+
+/// Whether a trace shows why devices are idle, or what the host did instead. Clocks that differ by microseconds leave most of
+/// that visible.
+pub(crate) fn shows_idle(verdicts: &[Fitness]) -> bool {
+    let idle = verdicts.iter().find(|fitness| fitness.question == Question::Idle);
+    let hides = |reason: &Reason| {
+        reason.verdict == Verdict::Unfit && !matches!(reason.code, ReasonCode::Clocks | ReasonCode::NoDevice)
+    };
+    idle.is_none_or(|idle| !idle.reasons.iter().any(hides))
 }
 
 record! {

@@ -1,5 +1,6 @@
 //! The summary: what was traced, the breakdown of the time, findings, and data quality.
 
+use super::bound::{self, Bound, BoundBy};
 use super::findings::{Finding, FindingCode, anti_patterns, findings, found, with_patterns};
 use super::fitness::{self, Fitness};
 use super::info;
@@ -41,6 +42,8 @@ columns! {
             mean_step_ns(steps),
         Column::ns("self_cpu_time_total_ns", "Self CPU", "The sum of the self CPU times of all operators: PyTorch's “Self CPU time total”.") =>
             summary.self_cpu_ns,
+        Column::json("bound", "", Shape::Record(&bound::BOUND_RECORD), "What bounds the run; null without operators and device work.")
+            .nullable() => summary.bound.as_ref().map(bound::bound_json),
         Column::json("fitness", "", Shape::Records(&fitness::FITNESS_RECORD), "Which questions the trace can answer.") =>
             summary.fitness.iter().map(fitness::fitness_json).collect::<Value>(),
         Column::json("devices", "", Shape::Records(&DEVICE_TIME), "The time of each device.") =>
@@ -169,10 +172,14 @@ record! {
 record! {
     static FINDING = "Finding": fn finding_json(finding: &Finding) [
         Column::word("code", "", &FindingCode::VOCABULARY, "The kind of finding.") => finding.code.as_str(),
-        Column::ns("saving_ns", "", "What a replay without it saves, apart from what others save that save more alone; null if unknown.")
-            .nullable() => finding.saving_ns.map(|saving| saving.0),
+        Column::ns("saving_ns", "", "What a replay without it saves if nothing else changes; null if unknown.")
+            .nullable() => finding.saving.map(|saving| saving.alone_ns),
+        Column::ns("added_ns", "", "What it saves in addition to the findings before it; null if unknown.")
+            .nullable() => finding.saving.map(|saving| saving.added_ns),
         Column::ns("saving_error_ns", "", "How far the replay without changes is from the recorded time.")
-            .nullable() => finding.saving_ns.map(|saving| saving.1),
+            .nullable() => finding.saving.map(|saving| saving.error_ns),
+        Column::bool("ideal", "", "Whether the saving is that of an ideal, which no single setting reaches.") =>
+            finding.is_ideal,
         Column::ns("cost_ns", "", "The time it took at most; 0 if it affects data quality and not time.") =>
             finding.cost_ns,
         Column::word("cause", "", &Cause::VOCABULARY, "The cause of idle time that it is about.")
@@ -192,6 +199,8 @@ record! {
 pub struct Summary {
     /// Start and end of the trace relative to its base, in ns.
     pub wall: (i64, i64),
+    /// What bounds the run.
+    pub bound: Option<Bound>,
     /// Which questions the trace can answer.
     pub fitness: Vec<Fitness>,
     /// Operators by self CPU time.
@@ -240,7 +249,7 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
     let (host, wall) = device.unwrap_or_else(|| device_part(analysis));
     let (wall_ns, has_device) = (wall.1 - wall.0, !analysis.devices().is_empty());
     let (mut events, mut replay) = (Some(events), None);
-    let (mut rules, mut patterns, mut verdicts) = Default::default();
+    let (mut rules, mut patterns, mut verdicts, mut limit) = Default::default();
     join.run(&mut [
         // Before the replay takes memory, what these two take is released.
         &mut || {
@@ -250,14 +259,20 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
         },
         &mut || patterns = anti_patterns(trace, has_device, wall_ns),
         &mut || replay = Some(Replay::with_host(trace, &host)),
-        &mut || rules = found(analysis, wall_ns),
-        &mut || verdicts = fitness::fitness(trace, analysis.steps()),
+        &mut || {
+            verdicts = fitness::fitness(trace, analysis.steps());
+            let shows_idle = fitness::shows_idle(&verdicts);
+            limit = bound::bound(analysis, &host, shows_idle);
+            rules = found(analysis, wall_ns, (shows_idle, limit.as_ref()));
+        },
     ]);
     // The replays of findings take memory.
     drop(host);
     let replay = replay.unwrap_or_else(|| Replay::new(trace));
-    let findings = findings(rules, trace, &replay, join);
+    let is_known = limit.as_ref().is_none_or(|bound: &Bound| bound.by != BoundBy::CannotTell);
+    let findings = findings(rules, trace, Some(&replay).filter(|_| is_known), join);
     Summary {
+        bound: limit,
         fitness: verdicts,
         findings: with_patterns(findings, patterns),
         tracks: if operators.is_empty() { busiest_tracks(trace) } else { Vec::new() },

@@ -5,6 +5,7 @@ mod other_files;
 use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::kernels::KernelGroup;
+use crate::analysis::device::models::Device;
 use crate::analysis::device::names::short_name;
 use crate::analysis::device::steps::PARTS;
 use crate::analysis::overview::fitness::Verdict;
@@ -52,6 +53,9 @@ pub fn render(name: &str, analysis: &Analysis<'_>) -> Page {
     let (trace, summary) = (analysis.trace, analysis.summary());
     let mut out = Page::default();
     head(&mut out, name, trace, summary);
+    if let Some(bound) = &summary.bound {
+        out.line(format!("{}.", bound.message));
+    }
     fitness(&mut out, summary);
     devices(&mut out, analysis.devices());
     steps(&mut out, analysis);
@@ -77,10 +81,7 @@ fn head(out: &mut Page, name: &str, trace: &Trace, summary: &Summary) {
         let of = table.metadata.world_size().map_or(String::new(), |n| format!(" of {n}"));
         facts.push(format!("rank {rank}{of}"));
     }
-    let devices = table.metadata.device_names();
-    if let Some((_, first)) = devices.first() {
-        facts.push(if devices.len() > 1 { format!("{} × {first}", devices.len()) } else { first.clone() });
-    }
+    facts.extend(device_labels(&Device::all(&table.metadata)));
     out.line(facts.join(" · "));
     if let Some(facts) = other_files::facts(trace, summary) {
         out.line(facts.join(" · "));
@@ -104,6 +105,20 @@ fn head(out: &mut Page, name: &str, trace: &Trace, summary: &Summary) {
         facts.push(counted(n, what));
     }
     out.line(facts.join(" · "));
+}
+
+/// The names of devices, equal ones with their number.
+fn device_labels(devices: &[Device]) -> Vec<String> {
+    let mut labels: Vec<(String, usize)> = Vec::new();
+    for label in devices.iter().map(Device::label) {
+        match labels.iter_mut().find(|known| known.0 == label) {
+            Some(known) => known.1 += 1,
+            None => labels.push((label, 1)),
+        }
+    }
+    let text =
+        |(label, count): (String, usize)| if count > 1 { format!("{count} × {label}") } else { label };
+    labels.into_iter().map(text).collect()
 }
 
 /// Which questions the trace can answer, and a line for each reason why not.
@@ -299,16 +314,23 @@ fn findings(out: &mut Page, summary: &Summary) {
     if summary.findings.is_empty() {
         return;
     }
-    let error = summary.findings.iter().find_map(|finding| Some(finding.saving_ns?.1));
-    let error = error.map(|ns| format!(", by what a replay without them saves (± {})", time_ns(ns, None)));
+    let error = summary.findings.iter().find_map(|finding| Some(finding.saving?.error_ns));
+    let title = error.map(|ns| {
+        format!(
+            ", and what a replay without each saves: alone, and in addition to those above (± {})",
+            time_ns(ns, None)
+        )
+    });
     out.blank();
-    out.line(format!("Findings{}", error.unwrap_or_default()));
+    out.line(format!("Findings{}", title.unwrap_or_default()));
     for finding in &summary.findings {
-        let saving = finding.saving_ns.map_or("–".into(), |saving| time_ns(saving.0, None));
-        out.line(format!("  {saving:>10}  {}", finding.message));
-        out.line(format!("{:12}→ {}", "", finding.advice));
+        let savings = finding.saving.map(|saving| [saving.alone_ns, saving.added_ns]);
+        let [alone, added] =
+            savings.map_or(["–".into(), String::new()], |ns| ns.map(|ns| time_ns(ns, None)));
+        out.line(format!("  {alone:>9}  {added:>9}  {}", finding.message));
+        out.line(format!("{:23}→ {}", "", finding.advice));
         if !finding.command.is_empty() {
-            out.line(format!("{:12}→ kinetoscope {}", "", finding.command));
+            out.line(format!("{:23}→ kinetoscope {}", "", finding.command));
         }
     }
 }

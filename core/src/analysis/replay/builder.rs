@@ -1,7 +1,7 @@
 //! The nodes of a graph, while its edges are added.
 
 use super::device::{Stream, Streams};
-use super::graph::{GraphNode, NodeId, NodeKind};
+use super::graph::{Dependency, Edge, GraphNode, NodeId, NodeKind, Point};
 use crate::trace::Trace;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -29,6 +29,24 @@ impl Builder<'_> {
     /// The call that launched the work of a node.
     pub(super) fn launch(&self, work: usize) -> Option<NodeId> {
         self.launches[work - self.first]
+    }
+
+    /// When a point was recorded.
+    pub(super) fn recorded(&self, point: Point) -> i64 {
+        let time = self.node(point.node()).time;
+        if point.is_end() { time.1 } else { time.0 }
+    }
+
+    /// The time since the start of the earliest thread, or without threads of the earliest stream, for a point that depends on
+    /// nothing that was recorded.
+    pub(super) fn since_begin(&self, to: Point) -> Option<Edge> {
+        let streams = || self.streams.all.iter().map(|stream| stream.nodes.start);
+        let threads = self.threads.iter().map(|thread| thread.start);
+        let start = |&at: &usize| self.nodes[at].time.0;
+        let first = NodeId::new(threads.min_by_key(start).or_else(|| streams().min_by_key(start))?);
+        let from = Point::start(first);
+        let delay_ns = self.recorded(to) - self.recorded(from);
+        (from != to).then_some(Edge { from, delay_ns, why: Dependency::Unrecorded })
     }
 
     /// The class of the work of a node, as an index.

@@ -1,9 +1,13 @@
 //! What a replay changes.
 
+use super::graph::Dependency;
+use super::path::PathPart;
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::Cause;
+use crate::base::order::sort_by_key;
 use crate::base::words::Word;
 use crate::trace::kernel_rules::KernelCategory;
+use crate::trace::table::events::Row;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -36,8 +40,12 @@ const FACTORS: RangeInclusive<f64> = 1e-3..=1e6;
 pub struct Changes {
     /// Work of devices that is faster.
     pub faster: Vec<Faster>,
+    /// Activities that are faster, in order, each with its factor.
+    pub(crate) faster_rows: Vec<(Row, f64)>,
     /// Causes of waiting whose time on the host is 0.
     pub free: Vec<Cause>,
+    /// Delays that are 0, as parts of the critical path.
+    pub free_delays: Vec<PathPart>,
     /// Work that computes or copies does not wait for communication.
     pub overlap_communication: bool,
     /// The host starts all work of a step at once: launches, operators, autograd, optimizers and other code of the host
@@ -51,7 +59,63 @@ pub struct Changes {
 const IN_GRAPH: [Cause; 6] =
     [Cause::Launch, Cause::Operator, Cause::Optimizer, Cause::Autograd, Cause::UserCode, Cause::Unknown];
 
+/// The parts of the critical path that are delays between two points.
+const DELAYS: [PathPart; 6] = [
+    PathPart::LaunchDelay,
+    PathPart::KernelGap,
+    PathPart::StreamWait,
+    PathPart::SynchronizationDelay,
+    PathPart::QueueFull,
+    PathPart::ThreadDelay,
+];
+
+/// What `--free` can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Free {
+    /// A cause of idle time.
+    Cause(Cause),
+    /// A delay of the critical path.
+    Delay(PathPart),
+}
+
 impl Changes {
+    /// The change that takes away causes and delays.
+    pub fn free(freed: &[Free]) -> Changes {
+        let mut changes = Changes::default();
+        for &freed in freed {
+            match freed {
+                Free::Cause(cause) => changes.free.push(cause),
+                Free::Delay(part) => changes.free_delays.push(part),
+            }
+        }
+        changes
+    }
+
+    /// The change that makes activities faster, each by a factor.
+    pub(crate) fn faster(mut faster_rows: Vec<(Row, f64)>) -> Changes {
+        sort_by_key(&mut faster_rows, |faster| (i64::from(faster.0), 0));
+        Changes { faster_rows, ..Changes::default() }
+    }
+
+    /// Everything takes no time: all causes and delays are free, and devices are as fast as can be.
+    pub fn everything() -> Changes {
+        let faster = |class: Class| Faster { work: class.as_str().to_owned(), factor: *FACTORS.end() };
+        Changes {
+            faster: Class::ALL.map(faster).into(),
+            free: Cause::ALL.into(),
+            free_delays: DELAYS.into(),
+            ..Changes::default()
+        }
+    }
+
+    /// Whether the delay of a dependency is 0.
+    pub(super) fn is_delay_free(&self, why: Dependency) -> bool {
+        match PathPart::from_delay(why) {
+            PathPart::NotRecorded => self.is_free(Cause::NotRecorded),
+            part => self.free_delays.contains(&part),
+        }
+    }
+
     /// The change that takes away one cause.
     pub fn without(cause: Cause) -> Changes {
         Changes { free: [cause].into(), ..Changes::default() }
@@ -65,7 +129,10 @@ impl Changes {
     /// Adds other changes.
     pub(crate) fn add(&mut self, other: &Changes) {
         self.faster.extend_from_slice(&other.faster);
+        self.faster_rows.extend_from_slice(&other.faster_rows);
+        sort_by_key(&mut self.faster_rows, |faster| (i64::from(faster.0), 0));
         self.free.extend_from_slice(&other.free);
+        self.free_delays.extend_from_slice(&other.free_delays);
         self.overlap_communication |= other.overlap_communication;
         self.cuda_graph |= other.cuda_graph;
         self.fuse.extend_from_slice(&other.fuse);
@@ -105,11 +172,14 @@ impl Changes {
         if name.is_empty() { Ok(all) } else { Err(name) }
     }
 
-    /// Parses a cause as the value of an option; `sync` is short for `synchronization`.
-    pub fn parse_cause(text: &str) -> Option<Cause> {
+    /// Parses a cause or a delay as the value of an option; `sync` is short for `synchronization`.
+    pub fn parse_free(text: &str) -> Option<Free> {
         match text.trim() {
-            "sync" => Some(Cause::Synchronization),
-            value => Cause::from_option_value(value),
+            "sync" => Some(Free::Cause(Cause::Synchronization)),
+            value => {
+                let delay = || PathPart::from_option_value(value).filter(|part| DELAYS.contains(part));
+                Cause::from_option_value(value).map(Free::Cause).or_else(|| delay().map(Free::Delay))
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::graph::{GraphNode, NodeId, NodeKind};
 use crate::analysis::device::device_time::{Class, Classes, activities};
 use crate::trace::Trace;
+use crate::trace::table::events::Row;
 use crate::trace::table::tracks::TrackId;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -38,11 +39,14 @@ pub(super) fn streams(trace: &Trace, nodes: &mut Vec<GraphNode>) -> Streams {
         rows.sort_by_key(|&row| table.track_id(row));
         for &row in &rows {
             let (track, at) = (table.track_id(row), nodes.len());
-            let time = (table.ts(row), table.end(row));
+            let mut time = (table.ts(row), table.end(row));
             // Activities of a CUDA graph can overlap on one stream.
             let mut follows = false;
             if let Some(stream) = streams.all.last_mut().filter(|stream| stream.track == track) {
                 let before = nodes[at - 1].time.1;
+                if is_dependent_launch(trace, (nodes[at - 1].row, row), latest) {
+                    time.0 = latest;
+                }
                 follows = latest <= before && before <= time.0;
                 latest = latest.max(time.1);
                 stream.nodes.end = at + 1;
@@ -60,4 +64,15 @@ pub(super) fn streams(trace: &Trace, nodes: &mut Vec<GraphNode>) -> Streams {
         }
     }
     streams
+}
+
+/// Whether a kernel began before the end of the one before it although they were launched apart (programmatic dependent
+/// launch): it can only prepare itself until `latest`, when that one has ended.
+fn is_dependent_launch(trace: &Trace, (before, row): (Option<Row>, Row), latest: i64) -> bool {
+    let table = &trace.table;
+    if table.ts(row) >= latest || table.end(row) < latest {
+        return false;
+    }
+    let launches = before.and_then(|before| trace.links.launch(before)).zip(trace.links.launch(row));
+    launches.is_some_and(|(first, second)| first != second)
 }

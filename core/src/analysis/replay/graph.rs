@@ -31,8 +31,8 @@ pub enum NodeKind {
 }
 
 impl NodeKind {
-    /// The class of the work of a device.
-    pub(super) fn class(self) -> Option<Class> {
+    /// Returns the class of the work of a device.
+    pub fn class(self) -> Option<Class> {
         if let NodeKind::Device(class) = self { Some(class) } else { None }
     }
 }
@@ -67,6 +67,8 @@ pub enum Dependency {
     Thread,
     /// The data loader prepares one batch after the other.
     Data,
+    /// What it waited for was not recorded: the time since the point before it stays as it was.
+    Unrecorded,
 }
 
 /// A point in time: the start or the end of a node.
@@ -224,11 +226,14 @@ impl Graph {
         if to.is_end() || !self.follows[node] {
             return None;
         }
+        let from = Point(to.0 - 1);
         let (delay_ns, why) = match self.kinds[node] {
-            NodeKind::Device(_) => (self.gap_ns, Dependency::Stream),
+            NodeKind::Device(_) => {
+                (self.gap_ns.min(self.recorded(to) - self.recorded(from)), Dependency::Stream)
+            }
             _ => (0, Dependency::Program),
         };
-        Some(Edge { from: Point(to.0 - 1), delay_ns, why })
+        Some(Edge { from, delay_ns, why })
     }
 
     /// All other dependencies.
@@ -300,12 +305,14 @@ impl Graph {
         places
     }
 
-    /// Computes the time of every point. `durations` has those of the nodes without waiting, and `delay` returns the delay
-    /// of a dependency, if it is there. A start that depends on nothing is where it was recorded.
+    /// Computes the time of every point. `durations` has those of the nodes without waiting, `late` how much later each point
+    /// was than everything that it depended on (empty for 0), and `delay` returns the delay of a dependency, if it is there. A
+    /// start that depends on nothing is where it was recorded.
     pub(super) fn times(
         &self,
         times: &mut Vec<i64>,
         durations: &[i64],
+        late: &[i64],
         delay: impl Fn(Point, &Edge) -> Option<i64>,
     ) {
         times.resize(self.nodes.len() * 2, 0);
@@ -321,14 +328,16 @@ impl Graph {
                 }
                 first = end;
                 let node = point.index() / 2;
+                let late = late.get(point.index()).copied().unwrap_or(0);
                 times[point.index()] = if point.is_end() {
                     let ended = times[point.index() - 1].saturating_add(durations[node]);
-                    after.map_or(ended, |after| after.max(ended))
+                    after.map_or(ended, |after| after.max(ended)).saturating_add(late)
                 } else {
                     let before = self.before(point);
                     let follows = before
                         .and_then(|edge| Some(times[edge.from.index()].saturating_add(delay(point, &edge)?)));
-                    after.max(follows).unwrap_or_else(|| self.recorded(point))
+                    let ready = after.max(follows).map(|ready| ready.saturating_add(late));
+                    ready.unwrap_or_else(|| self.recorded(point))
                 };
             }
         }

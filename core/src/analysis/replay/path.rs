@@ -52,6 +52,10 @@ words! {
         Allocation = "allocation",
         /// The host compiles code or loads kernels.
         Compilation = "compilation",
+        /// The host uses something for the first time: it creates a context, or loads the code of a kernel in a launch call.
+        ColdStart = "cold_start",
+        /// The host captures a CUDA graph.
+        GraphCapture = "graph_capture",
         /// Python collects garbage.
         GarbageCollection = "garbage_collection",
         /// The host waits for a lock.
@@ -68,6 +72,8 @@ words! {
         UserCode = "user_code",
         /// The profiler itself works.
         ProfilerOverhead = "profiler_overhead",
+        /// The host waits for work from before the recording.
+        NotRecorded = "not_recorded",
         /// The trace shows nothing, or nothing that came before.
         Unknown = "unknown",
     }
@@ -90,6 +96,8 @@ impl PathPart {
             Cause::Synchronization => PathPart::Synchronization,
             Cause::Allocation => PathPart::Allocation,
             Cause::Compilation => PathPart::Compilation,
+            Cause::ColdStart => PathPart::ColdStart,
+            Cause::GraphCapture => PathPart::GraphCapture,
             Cause::GarbageCollection => PathPart::GarbageCollection,
             Cause::Lock => PathPart::Lock,
             Cause::Launch => PathPart::Launch,
@@ -98,12 +106,13 @@ impl PathPart {
             Cause::Autograd => PathPart::Autograd,
             Cause::UserCode => PathPart::UserCode,
             Cause::ProfilerOverhead => PathPart::ProfilerOverhead,
-            // The first three are causes of devices: their time on the path is `LaunchDelay`, `KernelGap` or `StreamWait`.
-            Cause::Queued | Cause::OtherStream | Cause::NotRecorded | Cause::Unknown => PathPart::Unknown,
+            Cause::NotRecorded => PathPart::NotRecorded,
+            // The first two are causes of devices: their time on the path is `LaunchDelay`, `KernelGap` or `StreamWait`.
+            Cause::Queued | Cause::OtherStream | Cause::Unknown => PathPart::Unknown,
         }
     }
 
-    fn from_delay(why: Dependency) -> PathPart {
+    pub(super) fn from_delay(why: Dependency) -> PathPart {
         match why {
             Dependency::Program => PathPart::Unknown,
             Dependency::Launch => PathPart::LaunchDelay,
@@ -113,6 +122,7 @@ impl PathPart {
             Dependency::QueueFull => PathPart::QueueFull,
             Dependency::Thread => PathPart::ThreadDelay,
             Dependency::Data => PathPart::DataLoading,
+            Dependency::Unrecorded => PathPart::NotRecorded,
         }
     }
 }
@@ -259,7 +269,8 @@ impl Walk<'_> {
         let recorded = |edge: &Edge| self.graph.recorded(edge.from);
         let is_before = |edge: &Edge| {
             let tolerance = if edge.why == Dependency::Synchronization { TOLERANCE_NS } else { 0 };
-            edge.from != to && recorded(edge) <= self.reached + tolerance
+            // The call of a copy from pageable memory ends before the copy.
+            edge.from != to && recorded(edge).saturating_add(edge.delay_ns.min(0)) <= self.reached + tolerance
         };
         let before = self.graph.edges(to).filter(is_before);
         before.max_by_key(|edge| recorded(edge).saturating_add(edge.delay_ns))

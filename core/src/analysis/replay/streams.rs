@@ -4,6 +4,7 @@ use super::builder::Builder;
 use super::device::Stream;
 use super::graph::{Dependency, Edge, Edges, NodeId, Point};
 use super::typical::{Delays, Typical};
+use crate::analysis::device::idle::WAIT_NS;
 use alloc::vec::Vec;
 
 /// An activity that starts later than this, in ns, after all that it is known to depend on, waited for another stream.
@@ -25,25 +26,49 @@ impl Builder<'_> {
                     let from = Point::end(same);
                     edges.push((to, Edge { from, delay_ns: typical.gap, why: Dependency::Stream }));
                 }
+                let (before, start) = (self.before(stream, work), self.nodes[work].time.0);
                 let mut ready = i64::MIN;
-                if let Some(call) = self.launch(work) {
-                    let delay_ns = typical.launch[self.class(work)];
-                    ready = self.node(call).time.0.saturating_add(delay_ns);
-                    edges.push((to, Edge { from: Point::start(call), delay_ns, why: Dependency::Launch }));
+                let launch = self.launch(work).map(|call| self.launched(call, work, typical));
+                if let Some(edge) = launch {
+                    ready = self.recorded(edge.from).saturating_add(edge.delay_ns);
                 }
-                if let Some(before) = self.before(stream, work) {
-                    ready = ready.max(self.nodes[before].time.1.saturating_add(typical.gap));
-                    if !self.streams.follows[work - self.first] {
-                        let from = Point::end(NodeId::new(before));
-                        edges.push((to, Edge { from, delay_ns: typical.gap, why: Dependency::Stream }));
+                if let Some(before) = before {
+                    let ended = self.nodes[before].time.1;
+                    ready = ready.max(ended.saturating_add(typical.gap));
+                    let from = Point::end(NodeId::new(before));
+                    if launch.is_none() && start > ended.saturating_add(typical.gap) {
+                        let edge = Edge { from, delay_ns: start - ended, why: Dependency::Unrecorded };
+                        edges.push((to, edge));
+                    } else if !self.streams.follows[work - self.first] {
+                        let delay_ns = typical.gap.min(start - ended);
+                        edges.push((to, Edge { from, delay_ns, why: Dependency::Stream }));
                     }
                 }
-                if let Some(other) = self.awaited(stream, work, ready) {
+                let awaited = self.awaited(stream, work, ready);
+                if let Some(other) = awaited {
                     let from = Point::end(NodeId::new(other));
-                    edges.push((to, Edge { from, delay_ns: typical.gap, why: Dependency::OtherStream }));
+                    let delay_ns = typical.gap.min(start - self.nodes[other].time.1);
+                    edges.push((to, Edge { from, delay_ns, why: Dependency::OtherStream }));
+                }
+                let is_first = before.is_none() && awaited.is_none();
+                match launch {
+                    Some(edge) if is_first && start - self.recorded(edge.from) >= WAIT_NS => {
+                        let delay_ns = start - self.recorded(edge.from);
+                        edges.push((to, Edge { delay_ns, why: Dependency::Unrecorded, ..edge }));
+                    }
+                    Some(edge) => edges.push((to, edge)),
+                    None if is_first => edges.extend(self.since_begin(to).map(|edge| (to, edge))),
+                    None => {}
                 }
             }
         }
+    }
+
+    /// The dependency on a launch call. An activity that started earlier than usual shows that it can.
+    fn launched(&self, call: NodeId, work: usize, typical: &Typical) -> Edge {
+        let recorded = self.nodes[work].time.0 - self.node(call).time.0;
+        let delay_ns = typical.launch[self.class(work)].min(recorded);
+        Edge { from: Point::start(call), delay_ns, why: Dependency::Launch }
     }
 
     /// If the activity before one communicates and this one does not, or the other way round: the last one of its own

@@ -36,14 +36,19 @@ impl Builder<'_> {
                 }
             }
         }
-        let (delay_ns, usual) = (after.median(5_000), free.median(5_000));
-        let edge = |from| Edge { from: Point::end(from), delay_ns, why: Dependency::Synchronization };
-        edges.extend(found.into_iter().map(|(call, awaited)| (Point::end(call), edge(awaited))));
+        let (delay, usual) = (after.median(5_000), free.median(5_000));
+        // A call that ended sooner than usual shows that it can; that of a copy from pageable memory ends before the copy.
+        let delay_ns = |call: NodeId, end: i64| delay.min(self.node(call).time.1 - end);
+        let edge = |call, from: NodeId| {
+            let delay_ns = delay_ns(call, self.node(from).time.1);
+            Edge { from: Point::end(from), delay_ns, why: Dependency::Synchronization }
+        };
+        edges.extend(found.into_iter().map(|(call, awaited)| (Point::end(call), edge(call, awaited))));
         for (call, end) in ends {
             let time = self.node(call).time;
             let least = usual.min(time.1 - time.0);
             // Without the wait, the call would have ended earlier.
-            if end.saturating_add(delay_ns) > time.0 + least {
+            if end.saturating_add(delay_ns(call, end)) > time.0 + least {
                 durations.push((call, least));
             }
         }
@@ -55,8 +60,10 @@ impl Builder<'_> {
             let mut data: Option<NodeId> = None;
             for at in nodes.clone() {
                 let id = NodeId::new(at);
-                if at == nodes.start && Some(thread) != self.main {
-                    let begun = self.main.and_then(|main| self.reached(&self.threads[main], at));
+                if at == nodes.start {
+                    let main = self.main.filter(|&main| main != thread);
+                    let begun = main.and_then(|main| self.reached(&self.threads[main], at));
+                    let begun = begun.or_else(|| self.since_begin(Point::start(id)));
                     edges.extend(begun.map(|edge| (Point::start(id), edge)));
                 }
                 match self.nodes[at].kind {

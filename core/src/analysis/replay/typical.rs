@@ -2,6 +2,7 @@
 
 use super::builder::Builder;
 use crate::analysis::device::device_time::Class;
+use crate::analysis::device::idle::WAIT_NS;
 use alloc::vec::Vec;
 
 /// Work was launched early if the stream stayed busy for this time, in ns.
@@ -40,9 +41,12 @@ impl Typical {
                 let Some(call) = builder.launch(work) else { continue };
                 let (call, start) = (builder.node(call).time.0, builder.nodes[work].time.0);
                 let before = builder.before(stream, work).map(|before| builder.nodes[before].time.1);
-                if before.is_none_or(|before| before <= call) && start >= call {
+                // The stream can still do work from before the recording when the first launch is recorded.
+                let is_early = before.is_none() && start >= call.saturating_add(WAIT_NS);
+                let follows = builder.streams.follows[work - builder.first];
+                if before.is_none_or(|before| before <= call) && start >= call && !is_early {
                     launch[builder.class(work)].push(start - call);
-                } else if let Some(before) = before.filter(|before| call + EARLY_NS < *before) {
+                } else if let Some(before) = before.filter(|before| follows && call + EARLY_NS < *before) {
                     gaps.push(start - before);
                 }
             }

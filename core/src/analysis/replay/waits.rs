@@ -45,7 +45,8 @@ impl<'a> Waits<'a> {
             for at in stream.nodes.clone() {
                 let Some(row) = nodes[at].row else { continue };
                 let call = trace.links.launch(row);
-                latest = latest.max(table.ts(call.unwrap_or(row)));
+                // Work whose launch was not recorded was launched before what follows it.
+                latest = call.map_or(latest, |call| latest.max(table.ts(call)));
                 launched[at - first] = latest;
                 if let Some(call) = call.filter(|_| table.category(row) == Category::Memcpy) {
                     copies.set((i64::from(call), 0), at as u32);
@@ -69,7 +70,10 @@ impl<'a> Waits<'a> {
         let Some(row) = call.row else { return };
         let table = &self.trace.table;
         if let Some(copy) = self.copies.get((i64::from(row), 0)) {
-            if self.nodes[copy as usize].time.1 <= call.time.1 + TOLERANCE_NS {
+            let time = self.nodes[copy as usize].time;
+            // The last part of a copy from pageable memory can still run when the call ends.
+            let shared = call.time.1.min(time.1) - call.time.0.max(time.0);
+            if time.1 <= call.time.1 + TOLERANCE_NS || shared / 4 > (time.1 - time.0) / 5 {
                 each(NodeId::new(copy as usize));
             }
             return;

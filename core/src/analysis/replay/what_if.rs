@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 /// Replays of a trace.
 pub struct Replay<'a> {
     trace: &'a Trace,
-    graph: Graph,
+    pub(super) graph: Graph,
     /// The time of the code of the host by cause, by node.
     code: Vec<(NodeId, Cause, i64)>,
     /// From the first to the last point as recorded, in ns.
@@ -33,9 +33,9 @@ pub(crate) struct Scratch {
 }
 
 /// An activity that needs no launch of its own.
-struct Fused {
+pub(super) struct Fused {
     work: NodeId,
-    call: NodeId,
+    pub(super) call: NodeId,
 }
 
 /// Replays with a larger error than this are no basis for an answer.
@@ -136,6 +136,13 @@ impl<'a> Replay<'a> {
         scratch.times
     }
 
+    /// Returns the duration of every node without waiting in a replay, in ns.
+    pub fn own_times(&self, changes: &Changes) -> Vec<i64> {
+        let mut durations = Vec::new();
+        self.durations(&mut durations, changes);
+        durations
+    }
+
     fn run(&self, scratch: &mut Scratch, changes: &Changes) {
         let fused = self.fused(changes);
         let Scratch { durations, times } = scratch;
@@ -143,16 +150,25 @@ impl<'a> Replay<'a> {
         for fusion in &fused {
             durations[fusion.call.index()] = 0;
         }
+        self.graph.times(times, durations, &[], |to, edge| self.delay(changes, &fused, to, edge));
+    }
+
+    /// The delay of a dependency in a replay; `None` if it is not there.
+    pub(super) fn delay(&self, changes: &Changes, fused: &[Fused], to: Point, edge: &Edge) -> Option<i64> {
         let is_fused = |node: NodeId| fused.binary_search_by_key(&node, |fusion| fusion.work).is_ok();
-        self.graph.times(times, durations, |to, edge| match edge.why {
+        match edge.why {
             Dependency::Launch if is_fused(to.node()) => None,
             Dependency::Stream if is_fused(to.node()) => Some(0),
-            _ => self.holds(changes, to, edge).then_some(edge.delay_ns),
-        });
+            _ if !self.holds(changes, to, edge) => None,
+            // The call of a copy from pageable memory ends before the copy.
+            Dependency::Synchronization if changes.is_delay_free(edge.why) => Some(edge.delay_ns.min(0)),
+            why if changes.is_delay_free(why) => Some(0),
+            _ => Some(edge.delay_ns),
+        }
     }
 
     /// The activities that follow another one in a sequence that is one kernel, with their calls.
-    fn fused(&self, changes: &Changes) -> Vec<Fused> {
+    pub(super) fn fused(&self, changes: &Changes) -> Vec<Fused> {
         if changes.fuse.is_empty() {
             return Vec::new();
         }
@@ -199,7 +215,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Sets the durations of all nodes without waiting, in ns.
-    fn durations(&self, durations: &mut Vec<i64>, changes: &Changes) {
+    pub(super) fn durations(&self, durations: &mut Vec<i64>, changes: &Changes) {
         durations.clone_from(&self.graph.own_ns);
         for &(node, cause, ns) in &self.code {
             if changes.is_free(cause) {
@@ -212,7 +228,7 @@ impl<'a> Replay<'a> {
             match *kind {
                 NodeKind::Call(cause) if changes.is_free(cause) => *duration = 0,
                 NodeKind::Data if changes.is_free(Cause::DataLoading) => *duration = 0,
-                NodeKind::Device(class) if !changes.faster.is_empty() => {
+                NodeKind::Device(class) if !changes.faster.is_empty() || !changes.faster_rows.is_empty() => {
                     let Some(row) = self.graph.nodes[at].row else { continue };
                     let known = &mut factors[self.trace.table.name_id(row).0 as usize];
                     let factor = *known.get_or_insert_with(|| {
@@ -222,6 +238,8 @@ impl<'a> Replay<'a> {
                             changes.faster.iter().filter(|faster| faster.fits(class, category, name));
                         fitting.map(|faster| faster.factor).product()
                     });
+                    let own = changes.faster_rows.binary_search_by_key(&row, |faster| faster.0);
+                    let factor = own.map_or(factor, |own| factor * changes.faster_rows[own].1);
                     *duration = (*duration as f64 / factor + 0.5) as i64;
                 }
                 _ => {}
@@ -249,7 +267,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-fn wall(times: impl Iterator<Item = i64>) -> i64 {
+pub(super) fn wall(times: impl Iterator<Item = i64>) -> i64 {
     let range = times.fold(None, |range: Option<(i64, i64)>, time| {
         Some(range.map_or((time, time), |(first, last)| (first.min(time), last.max(time))))
     });

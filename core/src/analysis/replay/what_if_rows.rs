@@ -1,6 +1,7 @@
 //! What changes would save, as rows.
 
-use super::changes::{Changes, Faster};
+use super::bounds::Bounds;
+use super::changes::{Changes, Faster, Free};
 use super::graph::NodeKind;
 use super::what_if::Replay;
 use crate::analysis::device::device_time::Class;
@@ -33,7 +34,7 @@ options! {
             "free",
             "CAUSE,...",
             ValueKind::Texts,
-            "These causes of `idle` take no time on the host, such as data-loading,sync",
+            "These causes of `idle` and delays of `critical-path` take no time, such as data-loading,sync",
         ),
         /// Work that computes or copies does not wait for communication.
         pub overlap_communication: bool = Opt::flag(
@@ -90,34 +91,59 @@ impl WhatIfOptions {
                 "faster: expected NAME=FACTOR, with a factor from 0.001 to 1000000, not {entry:?}"
             ))
         };
-        let cause = |text: &String| {
-            Changes::parse_cause(text)
-                .ok_or_else(|| Error::BadOption(format!("free: there is no cause {text:?}")))
+        let free = |text: &String| {
+            Changes::parse_free(text)
+                .ok_or_else(|| Error::BadOption(format!("free: there is no cause or delay {text:?}")))
         };
+        let freed: Vec<Free> = self.free.iter().map(free).collect::<Result<_, _>>()?;
         Ok(Changes {
             faster: self.faster.as_deref().map_or(Ok(Vec::new()), Changes::parse_faster).map_err(wrong)?,
-            free: self.free.iter().map(cause).collect::<Result<_, _>>()?,
             overlap_communication: self.overlap_communication,
             cuda_graph: self.cuda_graph,
             fuse: self.fuse.iter().map(|&number| usize::try_from(number).unwrap_or(0)).collect(),
+            ..Changes::free(&freed)
         })
+    }
+}
+
+/// Bounds that are further apart than this share of the wall time do not tell what a change saves.
+const WIDEST: f64 = 0.25;
+
+/// What a change saves, in ns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Saving {
+    ns: i64,
+    low_ns: i64,
+    high_ns: i64,
+}
+
+impl Saving {
+    /// The saving, if its bounds are close enough to each other.
+    fn known(&self, wall_ns: i64) -> Option<i64> {
+        (self.high_ns.saturating_sub(self.low_ns) as f64 <= WIDEST * wall_ns as f64).then_some(self.ns)
     }
 }
 
 columns! {
     /// The columns of the answer.
-    pub(crate) const COLUMNS: fn row(replay: &Replay<'_>, change: &Changes, saving_ns: i64) {
+    pub(crate) const COLUMNS: fn row(replay: &Replay<'_>, change: &Changes, saving: &Saving) {
         let replayed_ns = replay.replayed_ns();
-        let wall_ns = replayed_ns - saving_ns;
+        let saving_ns = saving.known(replayed_ns);
+        let wall_ns = saving_ns.map(|saving| replayed_ns - saving);
+        let speedup = |wall| if wall > 0 { replayed_ns as f64 / wall as f64 } else { f64::INFINITY };
     } [
         Column::text("change", "Change", "What is different, as options of this command.") => change.text(),
-        Column::ns("saving_ns", "Saving", "What it saves of the wall time; negative if it costs time.") =>
-            saving_ns,
-        Column::share("saving_share", "Share", "The saving as a share of the wall time.") =>
-            saving_ns as f64 / replayed_ns as f64,
-        Column::float("speedup", "Speedup", "The wall time of the unchanged replay divided by that with the change.") =>
-            if wall_ns > 0 { replayed_ns as f64 / wall_ns as f64 } else { f64::INFINITY },
-        Column::ns("wall_ns", "Wall", "The wall time with the change.") => wall_ns,
+        Column::ns("saving_ns", "Saving", "What it saves of the wall time; negative if it costs time; null if the bounds are too far apart to tell.")
+            .nullable() => saving_ns,
+        Column::ns("saving_low_ns", "At least", "The least that it saves under other assumptions about delays and waits.") =>
+            saving.low_ns,
+        Column::ns("saving_high_ns", "At most", "The most that it saves under other assumptions about delays and waits.") =>
+            saving.high_ns,
+        Column::share("saving_share", "Share", "The saving as a share of the wall time.").nullable() =>
+            saving_ns.map(|saving| saving as f64 / replayed_ns as f64),
+        Column::float("speedup", "Speedup", "The wall time of the unchanged replay divided by that with the change.")
+            .nullable() => wall_ns.map(speedup),
+        Column::ns("wall_ns", "Wall", "The wall time with the change.").nullable() => wall_ns,
         Column::ns("replayed_ns", "Unchanged", "The wall time of the replay without changes.") => replayed_ns,
         Column::ns("recorded_ns", "Recorded", "The wall time as recorded.") => replay.recorded_ns(),
         Column::share("error", "Error", "How far the replay without changes is from the recorded time.") =>
@@ -139,19 +165,20 @@ pub(crate) fn what_if_rows(trace: &Trace, changes: &Changes) -> Result<Rows, Err
     }
     replay.check()?;
     replay.check_changes(changes)?;
-    let saving = |changes: Changes| (replay.saving_ns(&changes), changes);
-    let mut found: Vec<(i64, Changes)> = if changes.is_empty() {
-        usual(&replay).into_iter().map(saving).filter(|saving| saving.0 > 0).collect()
-    } else {
-        changes.each().into_iter().map(saving).collect()
-    };
+    let mut found: Vec<(i64, Changes)> = Vec::new();
     if changes.is_empty() {
+        found.extend(usual(&replay).into_iter().map(|change| (replay.saving_ns(&change), change)));
+        found.retain(|saving| saving.0 > 0);
         sort_by_key(&mut found, |saving| (descending(saving.0), 0));
-    } else if found.len() > 1 {
-        found.push(saving(changes.clone()));
+    } else {
+        let each = changes.each();
+        let all = (each.len() > 1).then(|| changes.clone());
+        found.extend(each.into_iter().chain(all).map(|change| (replay.saving_ns(&change), change)));
     }
+    let bounds = Bounds::new(&replay);
     for (saving_ns, change) in &found {
-        rows.push(row(&replay, change, *saving_ns));
+        let (low_ns, high_ns) = bounds.saving_ns(change);
+        rows.push(row(&replay, change, &Saving { ns: *saving_ns, low_ns, high_ns }));
     }
     Ok(rows)
 }
@@ -179,7 +206,9 @@ impl Changes {
             .faster
             .iter()
             .map(|faster| Changes { faster: [faster.clone()].into(), ..Changes::default() });
-        let free = self.free.iter().copied().map(Changes::without);
+        let causes = self.free.iter().copied().map(Free::Cause);
+        let delays = self.free_delays.iter().copied().map(Free::Delay);
+        let free = causes.chain(delays).map(|freed| Changes::free(&[freed]));
         let overlap = Changes { overlap_communication: true, ..Changes::default() };
         let graph = Changes { cuda_graph: true, ..Changes::default() };
         let flags = [(self.overlap_communication, overlap), (self.cuda_graph, graph)];
@@ -191,7 +220,8 @@ impl Changes {
     /// Returns the changes as options.
     pub(crate) fn text(&self) -> String {
         let faster = self.faster.iter().map(|faster| format!("{}={}", faster.work, faster.factor));
-        let free = self.free.iter().map(|cause| option_spelling(cause.as_str()));
+        let delays = self.free_delays.iter().map(|part| part.as_str());
+        let free = self.free.iter().map(|cause| cause.as_str()).chain(delays).map(option_spelling);
         let mut texts = Vec::new();
         let fused = self.fuse.iter().map(usize::to_string);
         let lists: [(&str, Vec<String>); 3] =

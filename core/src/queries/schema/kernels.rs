@@ -32,7 +32,7 @@ pub(super) const SCHEMA: Schema = Schema {
 struct Rules {
     class: Class,
     category: KernelCategory,
-    uses_tensor_cores: bool,
+    tensor_cores: Option<bool>,
 }
 
 /// The name of an activity.
@@ -67,7 +67,7 @@ impl<'t> Kernels<'t> {
         let rules = rows.iter().map(|&row| Rules {
             class: classes.class(row),
             category: classes.category(row),
-            uses_tensor_cores: classes.uses_tensor_cores(row),
+            tensor_cores: classes.tensor_cores(row),
         });
         let rules = rules.collect();
         let flops = rows.iter().filter(|_| wanted.any(&["flops"])).map(|&row| work.flops(row)).collect();
@@ -122,9 +122,10 @@ impl<'t> Kernels<'t> {
         Of::label("category", "What it does, by the rules for names.", |all, at| {
             Some(all.rules[at].category.as_str().into())
         }),
-        Of::bool("tensor_cores", "Whether the name shows that it uses tensor cores.", |all, at| {
-            Some(all.rules[at].uses_tensor_cores)
-        }),
+        Of::bool("tensor_cores", "Whether it uses tensor cores; null if the name does not show it.", |all, at| {
+            all.rules[at].tensor_cores
+        })
+        .optional(),
         Of::int("track", "The track: its number in `tracks`.", |all, at| {
             Some(i64::from(all.table().track_id(all.rows[at]).0))
         }),

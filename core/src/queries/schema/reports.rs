@@ -34,14 +34,16 @@ impl<'t> Findings<'t> {
         Of::int("cost_ns", "The maximum cost; 0 if it affects data quality and not time.", |all, at| {
             Some(all.0[at].cost_ns)
         }),
-        Of::int(
-            "saving_ns",
-            "What a replay without it saves, in addition to the findings before it.",
-            |all, at| all.0[at].saving_ns.map(|saving| saving.0),
-        )
+        Of::int("saving_ns", "What a replay without it saves if nothing else changes.", |all, at| {
+            all.0[at].saving.map(|saving| saving.alone_ns)
+        })
+        .optional(),
+        Of::int("added_ns", "What it saves in addition to the findings before it.", |all, at| {
+            all.0[at].saving.map(|saving| saving.added_ns)
+        })
         .optional(),
         Of::int("saving_error_ns", "How far the replay is from what was recorded.", |all, at| {
-            all.0[at].saving_ns.map(|saving| saving.1)
+            all.0[at].saving.map(|saving| saving.error_ns)
         })
         .optional(),
         Of::label("cause", "The cause of idle time that it is about.", |all, at| {

@@ -71,13 +71,26 @@ impl Metric {
 pub(super) fn question_of(finding: FindingCode) -> Option<Question> {
     use FindingCode as F;
     Some(match finding {
-        F::ExposedCommunication | F::PageableCopies | F::ShortKernels | F::NoTensorCores => {
-            Question::DeviceTime
-        }
-        F::GpuIdle | F::Synchronization => Question::Idle,
-        F::DataLoading | F::GarbageCollection | F::DataParallel | F::HostCollectives | F::AntiPattern => {
-            Question::Operators
-        }
+        F::PageableCopies
+        | F::NoTensorCores
+        | F::MisalignedProducts
+        | F::EagerAttention
+        | F::ElementwiseKernels
+        | F::Conversions
+        | F::LayoutCopies => Question::DeviceTime,
+        F::HostBound
+        | F::GpuIdle
+        | F::ExposedCommunication
+        | F::Synchronization
+        | F::CachingAllocator
+        | F::ColdStart
+        | F::GraphCapture => Question::Idle,
+        F::DataLoading
+        | F::GarbageCollection
+        | F::DataParallel
+        | F::HostCollectives
+        | F::AntiPattern
+        | F::UnfusedOptimizer => Question::Operators,
         F::MemoryNearlyFull => Question::Memory,
         F::UnevenSteps => Question::Steps,
         F::BlockingPolls | F::TraceIncomplete | F::OverlappingSpans => return None,

@@ -142,8 +142,8 @@ fn rules_for_the_categories_of_kernels_can_be_given() {
         json(&[&["kernels", &gpu(), "--format", "json"], arguments].concat())["rows"][0]["category"].clone()
     };
     assert_eq!(category(&[]), "gemm");
-    fs::write(&rules, "# mine\nmoe,^ampere\n").expect("a file");
-    assert_eq!(category(&["--kernel-rules", &rules]), "moe");
+    fs::write(&rules, "# mine\nmoe_gemm,^ampere\n").expect("a file");
+    assert_eq!(category(&["--kernel-rules", &rules]), "moe_gemm");
     fs::write(&rules, "# mine\nmoo,^ampere\n").expect("a file");
     let refused = kinetoscope(&["summary", &gpu(), "--kernel-rules", &rules]);
     assert_eq!(refused.status.code(), Some(2));

@@ -42,9 +42,10 @@ export type WorkClass =
   | "compute" | "communication" | "memcpy" | "memset";
 
 export type KernelCategory =
-  | "gemm" | "convolution" | "attention" | "norm" | "elementwise" | "reduction" | "softmax"
-  | "embedding" | "moe" | "pooling" | "optimizer" | "sort_scan" | "random" | "copy" | "memset"
-  | "communication" | "other";
+  | "gemm" | "convolution" | "attention" | "kv_cache" | "norm" | "elementwise" | "reduction"
+  | "softmax" | "embedding" | "indexing" | "moe_gemm" | "moe_routing" | "pooling" | "interpolation"
+  | "optimizer" | "sort_scan" | "random" | "fft" | "quantization" | "layout" | "copy" | "memset"
+  | "communication" | "wait" | "other";
 
 export type FitnessQuestion =
   | "operators" | "device_time" | "idle" | "communication" | "memory" | "steps";
@@ -54,14 +55,16 @@ export type FitnessVerdict =
 
 export type Cause =
   | "data_loading" | "host_to_device_copy" | "synchronization" | "allocation" | "compilation"
-  | "garbage_collection" | "lock" | "launch" | "operator" | "optimizer" | "autograd" | "user_code"
-  | "other_stream" | "queued" | "profiler_overhead" | "not_recorded" | "unknown";
+  | "cold_start" | "graph_capture" | "garbage_collection" | "lock" | "launch" | "operator"
+  | "optimizer" | "autograd" | "user_code" | "other_stream" | "queued" | "profiler_overhead"
+  | "not_recorded" | "unknown";
 
 export type PathPart =
   | "compute" | "communication" | "memcpy" | "memset" | "launch_delay" | "kernel_gap" | "stream_wait"
   | "synchronization_delay" | "queue_full" | "thread_delay" | "data_loading" | "host_to_device_copy"
-  | "synchronization" | "allocation" | "compilation" | "garbage_collection" | "lock" | "launch"
-  | "operator" | "optimizer" | "autograd" | "user_code" | "profiler_overhead" | "unknown";
+  | "synchronization" | "allocation" | "compilation" | "cold_start" | "graph_capture"
+  | "garbage_collection" | "lock" | "launch" | "operator" | "optimizer" | "autograd" | "user_code"
+  | "profiler_overhead" | "not_recorded" | "unknown";
 
 export type RanksKind =
   | "run" | "note" | "fitness" | "straggler" | "slow_node" | "slow_link" | "clock" | "rank" | "group"
@@ -151,17 +154,42 @@ export type BudgetRule =
 export type OutlineKind =
   | "trace" | "category" | "track" | "name";
 
+export type BoundBy =
+  | "gpu_compute" | "communication" | "copies" | "host_launch" | "host_python" | "data_loading"
+  | "synchronization" | "allocation" | "cold_start" | "graph_capture" | "cpu_operators" | "profiler"
+  | "cannot_tell";
+
 export type FitnessCode =
   | "no_operators" | "no_device_work" | "no_device" | "no_communication" | "no_memory" | "no_steps"
-  | "launches_without_work" | "work_without_launch" | "filtered" | "lost" | "paused" | "graphs"
-  | "clocks" | "one_collective" | "other_ranks" | "missing_steps" | "cut_step" | "cold_step"
-  | "device_properties" | "validator";
+  | "launches_without_work" | "work_without_launch" | "filtered" | "lost" | "paused"
+  | "before_recording" | "sampled" | "profiler_replay" | "graphs" | "clocks" | "one_collective"
+  | "other_ranks" | "missing_steps" | "cut_step" | "cold_step" | "device_properties" | "validator";
 
 export type FindingCode =
-  | "gpu_idle" | "exposed_communication" | "pageable_copies" | "short_kernels" | "synchronization"
-  | "data_loading" | "garbage_collection" | "no_tensor_cores" | "data_parallel" | "host_collectives"
+  | "host_bound" | "gpu_idle" | "exposed_communication" | "pageable_copies" | "synchronization"
+  | "data_loading" | "caching_allocator" | "garbage_collection" | "cold_start" | "graph_capture"
+  | "no_tensor_cores" | "misaligned_products" | "eager_attention" | "elementwise_kernels"
+  | "conversions" | "layout_copies" | "unfused_optimizer" | "data_parallel" | "host_collectives"
   | "memory_nearly_full" | "anti_pattern" | "uneven_steps" | "blocking_polls" | "trace_incomplete"
   | "overlapping_spans";
+
+export interface RunBound {
+  /** What it is. */
+  by: BoundBy;
+  /** Its share of the wall time. */
+  share: number;
+  /** The limit in one sentence. */
+  message: string;
+  /** All limits with their shares, the largest first. */
+  parts: RunBoundPart[];
+}
+
+export interface RunBoundPart {
+  /** What it is. */
+  by: BoundBy;
+  /** Its share of the wall time. */
+  share: number;
+}
 
 export interface Fitness {
   /** The kind of question. */
@@ -295,10 +323,14 @@ export interface DeviceMemory {
 export interface Finding {
   /** The kind of finding. */
   code: FindingCode;
-  /** What a replay without it saves, apart from what others save that save more alone; null if unknown. */
+  /** What a replay without it saves if nothing else changes; null if unknown. */
   saving_ns: number | null;
+  /** What it saves in addition to the findings before it; null if unknown. */
+  added_ns: number | null;
   /** How far the replay without changes is from the recorded time. */
   saving_error_ns: number | null;
+  /** Whether the saving is that of an ideal, which no single setting reaches. */
+  ideal: boolean;
   /** The time it took at most; 0 if it affects data quality and not time. */
   cost_ns: number;
   /** The cause of idle time that it is about. */
@@ -521,6 +553,8 @@ export interface SummaryRow {
   mean_step_ns: number | null;
   /** The sum of the self CPU times of all operators: PyTorch's “Self CPU time total”. */
   self_cpu_time_total_ns: number;
+  /** What bounds the run; null without operators and device work. */
+  bound: RunBound | null;
   /** Which questions the trace can answer. */
   fitness: Fitness[];
   /** The time of each device. */
@@ -643,10 +677,10 @@ export interface KernelsRow {
   max_ns: number;
   /** Sample standard deviation of the durations; null for one. */
   std_ns: number | null;
-  /** Whether the name of one of its kernels shows that it uses tensor cores. */
-  tensor_cores: boolean;
-  /** The share of its time in kernels whose names show tensor cores. */
-  tensor_core_share: number;
+  /** Whether one of its kernels uses tensor cores; null if their names do not show it. */
+  tensor_cores: boolean | null;
+  /** The share of its time in kernels that use tensor cores; null if names do not show it for most of the time. */
+  tensor_core_share: number | null;
   /** Estimated achieved occupancy, weighted by duration. */
   occupancy_percent: number | null;
   /** Thread blocks for each SM, weighted by duration. */
@@ -925,7 +959,7 @@ export interface CriticalPathRow {
 export interface WhatIfOptions {
   /** Kernels are N times faster: a part of their names, or a class or category of `kernels`. */
   faster?: string | undefined;
-  /** These causes of `idle` take no time on the host, such as data-loading,sync. */
+  /** These causes of `idle` and delays of `critical-path` take no time, such as data-loading,sync. */
   free?: readonly string[] | undefined;
   /** Work that computes or copies does not wait for communication. */
   overlapCommunication?: boolean | undefined;
@@ -943,14 +977,18 @@ export interface WhatIfOptions {
 export interface WhatIfRow {
   /** What is different, as options of this command. */
   change: string;
-  /** What it saves of the wall time; negative if it costs time. */
-  saving_ns: number;
+  /** What it saves of the wall time; negative if it costs time; null if the bounds are too far apart to tell. */
+  saving_ns: number | null;
+  /** The least that it saves under other assumptions about delays and waits. */
+  saving_low_ns: number;
+  /** The most that it saves under other assumptions about delays and waits. */
+  saving_high_ns: number;
   /** The saving as a share of the wall time. */
-  saving_share: number;
+  saving_share: number | null;
   /** The wall time of the unchanged replay divided by that with the change. */
-  speedup: number;
+  speedup: number | null;
   /** The wall time with the change. */
-  wall_ns: number;
+  wall_ns: number | null;
   /** The wall time of the replay without changes. */
   replayed_ns: number;
   /** The wall time as recorded. */

@@ -17,6 +17,8 @@ export const IDLE_CAUSES: Readonly<Record<Cause, WordText>> = {
   synchronization: { label: "synchronization", about: "The host waited for a device." },
   allocation: { label: "allocation", about: "The host allocated or freed memory of a device, or pinned memory." },
   compilation: { label: "compilation", about: "The host compiled code or loaded modules of kernels." },
+  cold_start: { label: "cold start", about: "The host used something for the first time: it created a context, or loaded the code of a kernel in a launch call." },
+  graph_capture: { label: "graph capture", about: "The host captured a CUDA graph: what it launched meanwhile did not run." },
   garbage_collection: { label: "garbage collection", about: "Python collected garbage." },
   lock: { label: "lock", about: "The host waited for a lock." },
   launch: { label: "launch", about: "The host was in a call that launches work, or in a call of the runtime or the driver that is none of the above." },
@@ -27,7 +29,7 @@ export const IDLE_CAUSES: Readonly<Record<Cause, WordText>> = {
   other_stream: { label: "other stream", about: "The work was launched, and other streams of the device were busy." },
   queued: { label: "queued", about: "The work was launched and had not begun." },
   profiler_overhead: { label: "profiler overhead", about: "The profiler itself worked." },
-  not_recorded: { label: "not recorded", about: "It was not recorded: the recording was paused, a filter left out the launches, a CUDA graph launched the work itself, or the stream had not begun or had ended." },
+  not_recorded: { label: "not recorded", about: "It was not recorded: the device still did work from before the recording, the recording was paused, a filter left out the launches, a CUDA graph launched the work itself, or the stream had not begun or had ended." },
   unknown: { label: "unknown", about: "The trace shows nothing." },
 };
 
@@ -48,6 +50,8 @@ export const PATH_PARTS: Readonly<Record<PathPart, WordText>> = {
   synchronization: { label: "synchronization", about: "A call that waits for devices, apart from the waiting." },
   allocation: { label: "allocation", about: "The host allocates or frees memory." },
   compilation: { label: "compilation", about: "The host compiles code or loads kernels." },
+  cold_start: { label: "cold start", about: "The host uses something for the first time: it creates a context, or loads the code of a kernel in a launch call." },
+  graph_capture: { label: "graph capture", about: "The host captures a CUDA graph." },
   garbage_collection: { label: "garbage collection", about: "Python collects garbage." },
   lock: { label: "lock", about: "The host waits for a lock." },
   launch: { label: "launch", about: "The host is in a call that launches work, or in another call of the runtime or the driver." },
@@ -56,6 +60,7 @@ export const PATH_PARTS: Readonly<Record<PathPart, WordText>> = {
   autograd: { label: "autograd", about: "The host is in autograd, outside of operators." },
   user_code: { label: "user code", about: "The host is in other code." },
   profiler_overhead: { label: "profiler overhead", about: "The profiler itself works." },
+  not_recorded: { label: "not recorded", about: "The host waits for work from before the recording." },
   unknown: { label: "unknown", about: "The trace shows nothing, or nothing that came before." },
 };
 

@@ -15,7 +15,7 @@ const LABELS = TEXTS.whatIf;
 const PAUSE = 150;
 
 /** The causes that no change of the program removes. */
-const FIXED: readonly Cause[] = ["queued", "other_stream", "not_recorded", "unknown", "profiler_overhead"];
+const FIXED: readonly Cause[] = ["queued", "other_stream", "graph_capture", "not_recorded", "unknown", "profiler_overhead"];
 
 interface Chosen {
   faster: Partial<Record<WorkClass, number>>;
@@ -58,8 +58,15 @@ function Result({ open, chosen }: { open: OpenTrace; chosen: Chosen }) {
         if (!row) return null;
         return (
           <p class="what-if-result" role="status" data-saving={row.saving_ns} data-error={row.error}>
-            <b data-exact={exact("ns", row.saving_ns)}>{time(row.saving_ns)}</b>{" "}
-            {TEMPLATES.saved(share(row.saving_share), time(row.wall_ns), time(row.replayed_ns))}{" "}
+            {row.saving_ns === null || row.saving_share === null || row.wall_ns === null ? (
+              <b>{LABELS.cannotTell}</b>
+            ) : (
+              <>
+                <b data-exact={exact("ns", row.saving_ns)}>{time(row.saving_ns)}</b>{" "}
+                {TEMPLATES.saved(share(row.saving_share), time(row.wall_ns), time(row.replayed_ns))}
+              </>
+            )}{" "}
+            {TEMPLATES.savingBounds(time(row.saving_low_ns), time(row.saving_high_ns))}{" "}
             <span class="quiet">{TEMPLATES.replayError(share(row.error))}</span>
           </p>
         );

@@ -194,6 +194,11 @@ export function Overview({ open }: { open: OpenTrace }) {
         {([summary]) =>
           summary ? (
             <>
+              {summary.bound ? (
+                <p class="bound" data-bound={summary.bound.by}>
+                  {summary.bound.message}.
+                </p>
+              ) : null}
               <FitnessLine fitness={summary.fitness} />
               <Cards summary={summary} open={open} />
               {relation.value === "ranks" ? <RankTable /> : null}

@@ -20,6 +20,10 @@ words! {
         Allocation = "allocation",
         /// The host compiled code or loaded modules of kernels.
         Compilation = "compilation",
+        /// The host used something for the first time: it created a context, or loaded the code of a kernel in a launch call.
+        ColdStart = "cold_start",
+        /// The host captured a CUDA graph: what it launched meanwhile did not run.
+        GraphCapture = "graph_capture",
         /// Python collected garbage.
         GarbageCollection = "garbage_collection",
         /// The host waited for a lock.
@@ -40,8 +44,8 @@ words! {
         Queued = "queued",
         /// The profiler itself worked.
         ProfilerOverhead = "profiler_overhead",
-        /// It was not recorded: the recording was paused, a filter left out the launches, a CUDA graph launched the work
-        /// itself, or the stream had not begun or had ended.
+        /// It was not recorded: the device still did work from before the recording, the recording was paused, a filter left
+        /// out the launches, a CUDA graph launched the work itself, or the stream had not begun or had ended.
         NotRecorded = "not_recorded",
         /// The trace shows nothing.
         Unknown = "unknown",
@@ -57,6 +61,8 @@ pub(super) enum Sign {
     Call(Cause),
     /// An operator, an optimizer, autograd or other code: what is inside can say more.
     Code(Cause),
+    /// Code that waits for the threads of autograd.
+    Waiting,
 }
 
 /// What the name of a span shows about idle time.
@@ -83,6 +89,7 @@ pub(super) fn sign(category: Category, name: &str) -> Sign {
             Sign::Whole(GarbageCollection)
         }
         Category::PythonFunction if is_lock(name) => Sign::Whole(Lock),
+        Category::PythonFunction if name.contains("run_backward") => Sign::Waiting,
         Category::CpuOp | Category::UserAnnotation if is_data_loading(name) => Sign::Whole(DataLoading),
         Category::CpuOp | Category::UserAnnotation if name.starts_with("Optimizer.") => Sign::Code(Optimizer),
         Category::CpuOp if name.starts_with("autograd::engine::") => Sign::Code(Autograd),
@@ -115,6 +122,8 @@ fn call(name: &str) -> Cause {
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     if is_sync_name(name) || has(&["EventQuery", "StreamQuery"]) {
         Cause::Synchronization
+    } else if has(&["GraphInstantiate"]) {
+        Cause::GraphCapture
     } else if has(&ALLOCATION) {
         Cause::Allocation
     } else if has(&["Module", "Library", "LinkCreate", "LinkAdd", "LinkComplete"]) && !name.contains("Launch")

@@ -1,6 +1,7 @@
 //! What a thread of the host was doing at any instant.
 
 use super::cause::{Cause, Sign, sign};
+use super::phases::{Capture, Phases};
 use crate::analysis::device::attributes::copy_name;
 use crate::analysis::intervals::Interval;
 use crate::base::index::{Index, Keyed};
@@ -22,6 +23,13 @@ pub(crate) struct Reason {
     pub(crate) behind: Option<Row>,
 }
 
+impl Reason {
+    /// Whether the thread can wait for another one: it does nothing, or only an annotation is open.
+    pub(crate) fn can_wait(self, table: &Table) -> bool {
+        self.behind.is_none_or(|row| can_wait(table, row, sign(table.category(row), table.name(row))))
+    }
+}
+
 /// What a span shows about the host: inherited from the spans around it, unless it says more.
 #[derive(Clone, Copy, Debug)]
 struct Doing {
@@ -31,6 +39,8 @@ struct Doing {
     is_whole: bool,
     /// The outermost operator.
     operator: Option<Row>,
+    /// Whether the thread can wait for the backward pass of another thread.
+    can_wait: bool,
 }
 
 /// The threads of a trace.
@@ -39,10 +49,13 @@ pub(crate) struct Host<'a> {
     /// By position in the tree.
     doing: Vec<Option<Doing>>,
     copies: Index,
+    phases: Phases,
     /// The tracks with overhead of the profiler.
     overhead: Vec<TrackId>,
     /// The threads with operators or annotations, in the order of the tree.
     threads: Vec<TrackId>,
+    /// The threads that run backward passes.
+    backward: Vec<TrackId>,
     /// The main thread of each process, and the one of all.
     mains: Keyed<Option<(TrackId, usize)>>,
     main: Option<TrackId>,
@@ -53,10 +66,12 @@ impl<'a> Host<'a> {
         let (table, tree) = (&trace.table, &trace.tree);
         let mut doing: Vec<Option<Doing>> = vec![None; tree.len()];
         let mut signs = Signs { known: vec![None; table.names.len()] };
-        let copies = copies(trace);
-        let (mut overhead, mut threads) = (Vec::new(), Vec::<(TrackId, usize)>::new());
+        let (copies, phases) = (copies(trace), Phases::new(trace));
+        let (mut overhead, mut backward, mut threads) =
+            (Vec::new(), Vec::new(), Vec::<(TrackId, usize)>::new());
         for lane in tree.lanes() {
-            let (mut spans, mut has_overhead) = (0, false);
+            let (mut spans, mut has_overhead, mut is_backward) = (0, false, false);
+            let mut captures = phases.captures(lane.track).iter().peekable();
             for at in lane.positions() {
                 let row = tree.row(at);
                 let category = table.category(row);
@@ -66,13 +81,27 @@ impl<'a> Host<'a> {
                 has_overhead |= category == Category::Overhead;
                 spans += usize::from(matches!(category, Category::CpuOp | Category::UserAnnotation));
                 let enclosing = tree.parent(at).and_then(|parent| doing[parent.index()]);
-                let copy = if category.is_launch_call() { copy_of(&copies, row) } else { None };
-                let sign = copy.map_or_else(|| signs.sign(table, row), Sign::Call);
-                doing[at.index()] = Some(inside(enclosing, row, sign));
+                while captures.next_if(|capture| capture.time.1 <= table.ts(row)).is_some() {}
+                let is_captured = captures.peek().is_some_and(|capture| capture.time.0 <= table.ts(row));
+                let known = match category {
+                    _ if is_captured => Some(Sign::Whole(Cause::GraphCapture)),
+                    Category::Runtime | Category::Driver => {
+                        phases.cause(row).or_else(|| copy_of(&copies, row)).map(Sign::Call)
+                    }
+                    _ => None,
+                };
+                let sign = known.unwrap_or_else(|| signs.sign(table, row));
+                is_backward |= sign == Sign::Code(Cause::Autograd);
+                let mut doing_here = inside(enclosing, row, sign);
+                doing_here.can_wait = doing_here.behind == row && can_wait(table, row, sign);
+                doing[at.index()] = Some(doing_here);
             }
             // The lanes of a track follow each other.
             if has_overhead && overhead.last() != Some(&lane.track) {
                 overhead.push(lane.track);
+            }
+            if is_backward && backward.last() != Some(&lane.track) {
+                backward.push(lane.track);
             }
             if spans > 0 {
                 threads.push((lane.track, spans));
@@ -81,12 +110,12 @@ impl<'a> Host<'a> {
         let mains = mains(table, &threads);
         let main = threads.iter().rev().max_by_key(|thread| thread.1).map(|thread| thread.0);
         let threads = threads.into_iter().map(|thread| thread.0).collect();
-        Host { trace, doing, copies, overhead, threads, mains, main }
+        Host { trace, doing, copies, phases, overhead, threads, backward, mains, main }
     }
 
     /// What the host does in a call that launches work.
     pub(super) fn launch(&self, call: Row) -> Cause {
-        copy_of(&self.copies, call).unwrap_or(Cause::Launch)
+        self.phases.cause(call).or_else(|| copy_of(&self.copies, call)).unwrap_or(Cause::Launch)
     }
 
     /// The threads with operators or annotations.
@@ -111,7 +140,7 @@ impl<'a> Host<'a> {
     }
 
     /// Starts a walk through the periods of the threads.
-    pub(super) fn walk(&self) -> Walk<'_> {
+    pub(crate) fn walk(&self) -> Walk<'_> {
         Walk { host: self, is_alone: false, visited: Index::default(), tracks: Vec::new() }
     }
 
@@ -159,13 +188,16 @@ impl<'a> Walk<'a> {
         let mut from = period.0;
         while from < period.1 {
             let mut until = period.1;
-            let mut open = None;
-            // The first that does something decides.
+            let mut open: Option<Doing> = None;
+            // The first that does something decides, unless it waits for another.
             for track in &mut *tracks {
+                if open.is_some() && track.role != Role::Backward {
+                    continue;
+                }
                 let (doing, change) = track.at(host, from);
                 until = until.min(change);
-                open = doing;
-                if open.is_some() {
+                open = doing.or(open);
+                if open.is_some_and(|doing| !doing.can_wait) {
                     break;
                 }
             }
@@ -178,19 +210,25 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The tracks that decide about a thread: the profiler's overhead, the thread itself, the main thread.
+    /// The tracks that decide about a thread: the profiler's overhead, the thread itself, the main thread, and while that waits,
+    /// those that run the backward pass.
     fn tracks_of(&mut self, thread: TrackId) -> &mut [TrackCursor<'a>] {
         let host = self.host;
         let key = (i64::from(thread.0), 0);
         let at = self.visited.get(key).map_or(self.tracks.len(), |at| at as usize);
         if at == self.tracks.len() {
-            let others = !self.is_alone;
-            let overhead = host.overhead.iter().filter(|_| others).map(|&track| (track, true));
-            let main = host.main_of(thread).filter(|&main| others && main != thread);
-            let tracks = overhead.chain([(thread, false)]).chain(main.map(|main| (main, false)));
-            self.tracks.push(
-                tracks.map(|(track, is_overhead)| TrackCursor::new(host, track, is_overhead)).collect(),
-            );
+            let mut tracks = Vec::from([(thread, Role::Thread)]);
+            if !self.is_alone {
+                let main = host.main_of(thread);
+                let overhead = host.overhead.iter().map(|&track| (track, Role::Overhead));
+                tracks.splice(0..0, overhead);
+                tracks.extend(main.filter(|&main| main != thread).map(|main| (main, Role::Thread)));
+                let backward =
+                    host.backward.iter().filter(|&&other| other != thread && host.main_of(other) == main);
+                tracks.extend(backward.map(|&other| (other, Role::Backward)));
+            }
+            self.tracks
+                .push(tracks.into_iter().map(|(track, role)| TrackCursor::new(host, track, role)).collect());
             self.visited.set(key, at as u32);
         }
         &mut self.tracks[at]
@@ -230,20 +268,48 @@ fn inside(enclosing: Option<Doing>, row: Row, sign: Sign) -> Doing {
         return enclosing;
     }
     match sign {
-        Sign::Whole(cause) => Doing { cause, behind: row, is_whole: true, operator },
-        Sign::Call(cause) => Doing { cause, behind: operator.unwrap_or(row), is_whole: true, operator },
+        Sign::Whole(cause) => Doing { cause, behind: row, is_whole: true, operator, can_wait: false },
+        Sign::Call(cause) => {
+            Doing { cause, behind: operator.unwrap_or(row), is_whole: true, operator, can_wait: false }
+        }
         Sign::Code(Cause::Operator) if is(Cause::Optimizer) || is(Cause::Operator) => Doing {
             operator: operator.or(Some(row)),
-            ..enclosing.unwrap_or(Doing { cause: Cause::Operator, behind: row, is_whole: false, operator })
+            ..enclosing.unwrap_or(Doing {
+                cause: Cause::Operator,
+                behind: row,
+                is_whole: false,
+                operator,
+                can_wait: false,
+            })
         },
-        Sign::Code(Cause::Operator) => {
-            Doing { cause: Cause::Operator, behind: row, is_whole: false, operator: Some(row) }
+        Sign::Code(Cause::Operator) => Doing {
+            cause: Cause::Operator,
+            behind: row,
+            is_whole: false,
+            operator: Some(row),
+            can_wait: false,
+        },
+        Sign::Code(Cause::UserCode) | Sign::Waiting if enclosing.is_some() && !is(Cause::UserCode) => {
+            enclosing.unwrap_or(Doing {
+                cause: Cause::UserCode,
+                behind: row,
+                is_whole: false,
+                operator,
+                can_wait: false,
+            })
         }
-        Sign::Code(Cause::UserCode) if enclosing.is_some() && !is(Cause::UserCode) => {
-            enclosing.unwrap_or(Doing { cause: Cause::UserCode, behind: row, is_whole: false, operator })
+        Sign::Code(cause) => Doing { cause, behind: row, is_whole: false, operator, can_wait: false },
+        Sign::Waiting => {
+            Doing { cause: Cause::UserCode, behind: row, is_whole: false, operator, can_wait: false }
         }
-        Sign::Code(cause) => Doing { cause, behind: row, is_whole: false, operator },
     }
+}
+
+/// Whether a thread can wait for a backward pass while a span is the innermost one: an annotation, or the function of PyTorch that
+/// waits for the threads of autograd.
+fn can_wait(table: &Table, row: Row, sign: Sign) -> bool {
+    let is_annotation = table.category(row) == Category::UserAnnotation;
+    sign == Sign::Waiting || (is_annotation && sign == Sign::Code(Cause::UserCode))
 }
 
 /// What the host does in a span of one lane, while a span of another lane is open around it.
@@ -269,10 +335,22 @@ impl Signs {
     }
 }
 
+/// Why a track decides about a thread.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Only the profiler's overhead counts.
+    Overhead,
+    /// It is the thread itself, or the main thread.
+    Thread,
+    /// It runs the backward pass that the thread can wait for.
+    Backward,
+}
+
 /// What a track does, while time passes.
 struct TrackCursor<'a> {
-    /// Whether only the profiler's overhead counts.
-    is_overhead: bool,
+    role: Role,
+    /// The captures of graphs, those that are over left out.
+    captures: &'a [Capture],
     cursors: Vec<Cursor<'a>>,
     /// When the open spans of lanes change, the next first.
     changes: BinaryHeap<Reverse<(i64, usize)>>,
@@ -285,16 +363,36 @@ struct TrackCursor<'a> {
 const MOST_LANES: usize = 64;
 
 impl<'a> TrackCursor<'a> {
-    fn new(host: &Host<'a>, track: TrackId, is_overhead: bool) -> TrackCursor<'a> {
+    fn new(host: &'a Host<'a>, track: TrackId, role: Role) -> TrackCursor<'a> {
         let lanes = host.trace.tree.lanes_of(track);
         let cursors: Vec<Cursor<'a>> =
             lanes.iter().map(|lane| Cursor { lane, begun: 0, open: None }).collect();
         let changes = (0..cursors.len()).map(|lane| Reverse((i64::MIN, lane))).collect();
-        TrackCursor { is_overhead, cursors, changes, open: BTreeMap::new() }
+        let captures = host.phases.captures(track);
+        TrackCursor { role, captures, cursors, changes, open: BTreeMap::new() }
     }
 
     /// Returns what the track does at an instant, which never decreases, and when that can change.
     fn at(&mut self, host: &Host<'_>, instant: i64) -> (Option<Doing>, i64) {
+        while let [capture, later @ ..] = self.captures
+            && capture.time.1 <= instant
+        {
+            self.captures = later;
+        }
+        let (doing, change) = self.spans_at(host, instant);
+        match self.captures.first().filter(|_| self.role != Role::Overhead) {
+            Some(&Capture { time, begin, .. }) if time.0 <= instant => {
+                let cause = Cause::GraphCapture;
+                let doing = Doing { cause, behind: begin, is_whole: true, operator: None, can_wait: false };
+                (Some(doing), time.1)
+            }
+            Some(capture) => (doing, change.min(capture.time.0)),
+            None => (doing, change),
+        }
+    }
+
+    /// What the spans of the track show.
+    fn spans_at(&mut self, host: &Host<'_>, instant: i64) -> (Option<Doing>, i64) {
         let trace = host.trace;
         let start = |at: Position| trace.table.ts(trace.tree.row(at));
         while let Some(&Reverse((change, lane))) = self.changes.peek()
@@ -307,8 +405,9 @@ impl<'a> TrackCursor<'a> {
             }
             self.changes.push(Reverse((cursor.advance(trace, instant), lane)));
             let doing = cursor.open.and_then(|at| Some((start(at), host.doing[at.index()]?)));
-            let counts =
-                |doing: &Doing| !self.is_overhead || trace.table.category(doing.behind) == Category::Overhead;
+            let counts = |doing: &Doing| {
+                self.role != Role::Overhead || trace.table.category(doing.behind) == Category::Overhead
+            };
             if let Some((start, doing)) = doing.filter(|(_, doing)| counts(doing)) {
                 self.open.insert((start, lane), doing);
             }

@@ -13,11 +13,17 @@ use alloc::vec::Vec;
 /// The patterns that other findings are about, too: those are not repeated.
 const SAME: [(&str, FindingCode); 2] = [
     ("Synchronized DataLoader Pattern", FindingCode::DataLoading),
-    ("FP32 MatMul Pattern", FindingCode::NoTensorCores),
+    ("Optimizer Single Tensor Pattern", FindingCode::UnfusedOptimizer),
 ];
 
+/// The patterns that other findings decide by more evidence, such as the names and the data types of kernels.
+const DECIDED: [&str; 2] = ["FP32 MatMul Pattern", "Matrix Multiplication Dimension Not Aligned Pattern"];
+
 /// The patterns that say nothing about a program without a device, though PyTorch's matchers find them there.
-const ON_DEVICES: [&str; 2] = ["FP32 MatMul Pattern", "Extra CUDA Copy Pattern"];
+const ON_DEVICES: [&str; 1] = ["Extra CUDA Copy Pattern"];
+
+/// The share of the wall time from which on the events of a pattern are a finding.
+const LEAST: f64 = 0.01;
 
 /// Returns the anti-patterns of a trace that was recorded with shapes or stacks. Without them, few can be detected.
 pub(crate) fn anti_patterns(trace: &Trace, has_device: bool, wall_ns: i64) -> Vec<Finding> {
@@ -30,9 +36,12 @@ pub(crate) fn anti_patterns(trace: &Trace, has_device: bool, wall_ns: i64) -> Ve
     let of = |(at, &pattern): (usize, &&dyn Pattern)| {
         let matches: Vec<&Match> = found.iter().filter(|matched| matched.pattern == at).collect();
         let is_no_use = !has_device && ON_DEVICES.contains(&pattern.name());
-        (!matches.is_empty() && !is_no_use).then(|| finding(&scene, pattern, matches, wall_ns))
+        let is_decided = DECIDED.contains(&pattern.name());
+        let is_used = !matches.is_empty() && !is_no_use && !is_decided;
+        is_used.then(|| finding(&scene, pattern, matches, wall_ns))
     };
-    REPORTED.iter().enumerate().filter_map(of).collect()
+    let findings = REPORTED.iter().enumerate().filter_map(of);
+    findings.filter(|finding| finding.cost_ns as f64 >= LEAST * wall_ns as f64).collect()
 }
 
 /// Adds anti-patterns to other findings, except those that another one is about.

@@ -1,43 +1,85 @@
 //! What findings would save, so that no two of them claim the same time.
 
-use super::Finding;
+use super::threshold::{EFFECT, HOST_BOUND, LARGE};
+use super::{Finding, FindingCode, Saving};
 use crate::analysis::replay::{Changes, Replay, Scratch};
 use crate::base::join::Join;
 use crate::base::order::{descending, sort_by_key};
 use alloc::vec::Vec;
 
-/// Computes the savings by replays and orders the findings by them. A finding saves at most what it saves alone, and at
-/// most what it saves in addition to all findings that save more alone. So all of them claim at most what they save
-/// together.
-pub(super) fn order(findings: &mut [Finding], replay: &Replay<'_>, join: Join) {
+/// Computes the savings by replays, leaves out findings that save nothing measurable, and orders the others. What a finding adds
+/// is at most what it saves alone, and at most what it saves in addition to all findings before it. So all of them claim at
+/// most what they save together.
+pub(super) fn order(findings: &mut Vec<Finding>, replay: &Replay<'_>, join: Join) {
     if replay.check().is_ok() && findings.iter().any(|finding| finding.changes.is_some()) {
         let alone = alone(findings, replay, join);
-        let mut order: Vec<usize> = (0..findings.len()).collect();
-        sort_by_key(&mut order, |&at| (descending(alone[at]), descending(findings[at].cost_ns)));
-        let (mut changes, mut wall) = (Changes::default(), replay.replayed_ns());
-        let mut scratch = Scratch::default();
-        for at in order {
-            let finding = &mut findings[at];
-            let saves = |candidate: &&Changes| alone[at] > 0 && !changes.covers(candidate);
-            let Some(candidate) = finding.changes.as_ref().filter(saves) else {
-                finding.saving_ns = finding.changes.as_ref().map(|_| (0, replay.error_ns()));
-                continue;
-            };
-            let is_first = changes.is_empty();
-            changes.add(candidate);
-            let next = if is_first { wall - alone[at] } else { replay.wall_in(&mut scratch, &changes) };
-            // Together with others it can save more than alone.
-            finding.saving_ns = Some((alone[at].min(wall - next), replay.error_ns()));
-            wall = next;
+        let error_ns = replay.error_ns();
+        for (finding, &alone_ns) in findings.iter_mut().zip(&alone) {
+            let saving = Saving { alone_ns, added_ns: 0, error_ns };
+            finding.saving = finding.changes.as_ref().map(|_| saving);
         }
+        let least = (EFFECT * replay.recorded_ns() as f64) as i64;
+        let is_measurable = |saving: Saving| saving.alone_ns >= least.max(error_ns).max(1);
+        let large = (LARGE * replay.recorded_ns() as f64) as i64;
+        let host_bound = (HOST_BOUND * replay.recorded_ns() as f64) as i64;
+        findings.retain(|finding| match (finding.code, finding.saving) {
+            (FindingCode::HostBound, Some(saving)) => {
+                saving.alone_ns >= large || finding.cost_ns >= host_bound
+            }
+            (_, saving) => finding.cost_ns >= large || saving.is_none_or(is_measurable),
+        });
+        for finding in findings.iter_mut().filter(|finding| !finding.saving.is_none_or(is_measurable)) {
+            (finding.saving, finding.changes) = (None, None);
+            finding
+                .message
+                .push_str("; removing it alone saves nothing measurable, because other work takes as long");
+        }
+        sort(findings);
+        for at in (1..findings.len()).rev() {
+            let is_same = |other: &Finding| other.changes.is_some() && other.changes == findings[at].changes;
+            if findings[..at].iter().any(is_same) {
+                findings.remove(at);
+            }
+        }
+        added(findings, replay);
     }
     sort(findings);
 }
 
-/// Sorts findings: what saves most first, then what is unknown, by what it takes.
+/// Computes what each finding adds to those before it.
+fn added(findings: &mut [Finding], replay: &Replay<'_>) {
+    let (mut changes, mut wall) = (Changes::default(), replay.replayed_ns());
+    let mut scratch = Scratch::default();
+    for finding in findings {
+        let (Some(candidate), Some(saving)) = (&finding.changes, &mut finding.saving) else { continue };
+        if changes.covers(candidate) {
+            continue;
+        }
+        let is_first = changes.is_empty();
+        changes.add(candidate);
+        let next = if is_first { wall - saving.alone_ns } else { replay.wall_in(&mut scratch, &changes) };
+        // Together with others it can save more than alone.
+        saving.added_ns = saving.alone_ns.min(wall - next).max(0);
+        wall = next;
+    }
+}
+
+/// An ideal is not reached: it counts for this part of what it saves.
+const IDEAL: i64 = 4;
+
+/// Sorts findings by what they save alone, ideals by a part of that; then those whose saving is unknown, by what they cost.
 pub(super) fn sort(findings: &mut [Finding]) {
-    let saving = |finding: &Finding| finding.saving_ns.map_or(-1, |saving| saving.0.max(0));
-    sort_by_key(findings, |finding| (descending(saving(finding)), descending(finding.cost_ns)));
+    let rank = |finding: &Finding| match finding.saving {
+        Some(_) => 0,
+        None if finding.cost_ns > 0 => 1,
+        None => 2,
+    };
+    let effect = |finding: &Finding| match finding.saving {
+        Some(saving) if finding.is_ideal => saving.alone_ns / IDEAL,
+        Some(saving) => saving.alone_ns,
+        None => finding.cost_ns,
+    };
+    sort_by_key(findings, |finding| (rank(finding), descending(effect(finding))));
 }
 
 /// Returns what each finding saves alone, in ns; negative if no replay shows it.
@@ -86,13 +128,15 @@ mod tests {
         )
         .expect("a trace");
         let replay = Replay::new(&trace);
-        let mut findings = [finding(Cause::Operator), finding(Cause::DataLoading), finding(Cause::Queued)];
+        let mut findings: Vec<Finding> =
+            [Cause::Operator, Cause::DataLoading, Cause::Queued].map(finding).into();
         findings[2].changes = None;
         order(&mut findings, &replay, Join::SEQUENTIAL);
-        let found = findings.map(|finding| (finding.cause, finding.saving_ns.map(|saving| saving.0)));
-        // Each alone would save 15 us.
-        let [first, second, third] = found;
-        assert_eq!((first.1, second.1, third), (Some(15_000), Some(0), (Some(Cause::Queued), None)));
+        let savings = findings.iter().map(|finding| finding.saving);
+        let found: Vec<_> =
+            savings.map(|saving| saving.map(|saving| (saving.alone_ns, saving.added_ns))).collect();
+        // Each alone saves 15 us, and so do both.
+        assert_eq!(found, [Some((15_000, 15_000)), Some((15_000, 0)), None]);
     }
 
     #[test]
@@ -106,8 +150,8 @@ mod tests {
             {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":7,"ts":9000,"dur":5,"args":{"correlation":3}}]"#,
         )
         .expect("a trace");
-        let mut findings = [finding(Cause::Launch)];
+        let mut findings = Vec::from([finding(Cause::Launch)]);
         order(&mut findings, &Replay::new(&trace), Join::SEQUENTIAL);
-        assert_eq!(findings[0].saving_ns, None);
+        assert_eq!(findings[0].saving, None);
     }
 }

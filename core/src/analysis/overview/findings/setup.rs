@@ -1,70 +1,28 @@
-//! Findings about how a program is set up: tensor cores, data parallelism, the backend of collectives, memory.
+//! Findings about how a program is set up: data parallelism, the backend of collectives, memory.
 
-use super::{Finding, FindingCode, percent, share, threshold};
+use super::{Finding, FindingCode, share, threshold};
 use crate::analysis::context::Analysis;
-use crate::analysis::device::device_time::Class;
-use crate::analysis::device::kernels::KernelGroup;
 use crate::analysis::device::memory::MemoryDevice;
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::intervals::Collector;
-use crate::analysis::replay::{Changes, Faster};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::base::units::{bytes, time_ns};
-use crate::trace::kernel_rules::KernelCategory;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::layout::Key;
-use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::Value;
 
 /// Adds the findings.
-pub(super) fn setup(out: &mut Vec<Finding>, analysis: &Analysis<'_>) {
+pub(super) fn setup(out: &mut Vec<Finding>, analysis: &Analysis<'_>, wall_ns: i64) {
     let devices = analysis.trace.table.metadata.value("deviceProperties");
     let devices = devices.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    out.extend(tensor_cores(analysis, devices));
-    out.extend(data_parallel(analysis));
-    out.extend(backend(analysis));
+    let large = |finding: &Finding| share(finding.cost_ns, wall_ns) >= threshold::EFFECT;
+    out.extend(data_parallel(analysis).filter(large));
+    out.extend(backend(analysis).filter(large));
     out.extend(memory(analysis, devices));
-}
-
-/// The work that tensor cores can do.
-const ELIGIBLE: [KernelCategory; 3] =
-    [KernelCategory::Gemm, KernelCategory::Convolution, KernelCategory::Attention];
-
-/// All devices have tensor cores, and no kernel uses them. The saving is that of kernels that are twice as fast.
-fn tensor_cores(analysis: &Analysis<'_>, devices: &[Value]) -> Option<Finding> {
-    let major = |device: &Value| device["computeMajor"].as_i64();
-    if devices.is_empty() || !devices.iter().all(|device| major(device).is_some_and(|major| major >= 7)) {
-        return None;
-    }
-    let compute = || analysis.kernel_groups().iter().filter(|group| group.class == Class::Compute);
-    if compute().any(|group| group.tensor_core_ns > 0) {
-        return None;
-    }
-    // The name of a kernel of Triton does not show whether it uses tensor cores.
-    let is_eligible = |group: &&KernelGroup| {
-        let is_known = group.only_category().is_some_and(|category| ELIGIBLE.contains(&category));
-        is_known && !group.name.starts_with("triton_")
-    };
-    let sum = |ns: i64, group: &KernelGroup| ns.saturating_add(group.sum_ns);
-    let (eligible, all) = (compute().filter(is_eligible).fold(0, sum), compute().fold(0, sum));
-    if share(eligible, all) < threshold::ELIGIBLE {
-        return None;
-    }
-    let message = format!(
-        "matrix products, convolutions and attention took {} ({} of compute), and none used tensor cores",
-        time_ns(eligible, None),
-        percent(eligible, all)
-    );
-    let advice = "use bfloat16 or float16 (torch.autocast), or TF32 (set_float32_matmul_precision(\"high\")); the saving is that of twice the speed";
-    let mut finding = Finding::new(FindingCode::NoTensorCores, eligible, message, advice);
-    let faster = |category: KernelCategory| Faster { work: category.as_str().to_owned(), factor: 2.0 };
-    finding.changes = Some(Changes { faster: ELIGIBLE.map(faster).into(), ..Changes::default() });
-    let longest = compute().filter(is_eligible).take(3).map(|group| group.longest).collect();
-    Some(finding.shown_by("kernels --by category", longest))
 }
 
 /// `DataParallel` copies the model to every device in each step, and one thread starts all work.

@@ -1,10 +1,12 @@
 //! What a trace has, counted once for all rules.
 
 use crate::analysis::device::device_time::{Class, Classes};
+use crate::analysis::device::idle::{WAIT_NS, early_waits};
 use crate::trace::Trace;
 use crate::trace::link::is_launch_name;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Row;
+use alloc::vec::Vec;
 
 /// Events of one kind: how many there are, and the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +49,11 @@ pub(super) struct Facts {
     pub(super) allocations: Count,
     /// Times in which the recording was paused.
     pub(super) pauses: Count,
+    /// The first work of streams that began long after its launch, waits for work from before the recording, and work without a
+    /// launch before the first one that has a launch.
+    pub(super) before: Count,
+    /// Kernels whose hardware counters were read.
+    pub(super) replayed: Count,
 }
 
 impl Facts {
@@ -61,6 +68,11 @@ impl Facts {
         let memory = table.names.find("[memory]");
         let launching = table.names.that(is_launch_name);
         let pauses = table.names.that(|name| name.starts_with("not recorded: "));
+        let mut streams = alloc::vec![false; table.tracks.all().len()];
+        let (mut unlinked, mut linked_ns): (Vec<Row>, i64) = (Vec::new(), i64::MAX);
+        for row in early_waits(trace) {
+            facts.before.add(row);
+        }
         for row in table.rows() {
             match table.category(row) {
                 Category::CpuOp => facts.operators.add(row),
@@ -72,13 +84,40 @@ impl Facts {
                 }
                 category if category.is_device_work() && table.is_span(row) => {
                     facts.add_work(trace, row, classes.class(row));
+                    match trace.links.launch(row) {
+                        Some(_) => linked_ns = linked_ns.min(table.ts(row)),
+                        None => unlinked.push(row),
+                    }
+                    let known = &mut streams[table.track_id(row).0 as usize];
+                    if !core::mem::replace(known, true) {
+                        facts.add_first(trace, row);
+                    }
                 }
                 Category::CpuInstant if Some(table.name_id(row)) == memory => facts.allocations.add(row),
                 Category::Other if pauses.has(table.name_id(row)) => facts.pauses.add(row),
+                Category::Other if table.cat(row) == "cuda_profiler_range" => facts.replayed.add(row),
                 _ => {}
             }
         }
+        if linked_ns < i64::MAX {
+            unlinked
+                .into_iter()
+                .filter(|&row| table.ts(row) < linked_ns)
+                .for_each(|row| facts.before.add(row));
+        }
         facts
+    }
+
+    /// The first work of a stream began long after its launch: the stream still did other work.
+    fn add_first(&mut self, trace: &Trace, row: Row) {
+        let table = &trace.table;
+        // The call of a copy can wait as well.
+        let from =
+            |call| if table.category(row) == Category::Memcpy { table.ts(call) } else { table.end(call) };
+        let delay = |call: Row| table.ts(row).saturating_sub(from(call));
+        if trace.links.launch(row).is_some_and(|call| delay(call) >= WAIT_NS) {
+            self.before.add(row);
+        }
     }
 
     fn add_work(&mut self, trace: &Trace, row: Row, class: Class) {

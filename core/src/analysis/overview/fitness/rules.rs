@@ -11,6 +11,9 @@ use crate::base::order::sort_by_key;
 use crate::base::units::{counted, time_ns};
 use crate::trace::Trace;
 use crate::trace::read::snapshot::{SEGMENT, SOURCE};
+use crate::trace::table::category::Category;
+use crate::trace::table::events::Row;
+use crate::trace::table::layout::Key;
 use crate::trace::table::metadata::Source;
 use alloc::format;
 use alloc::string::String;
@@ -34,6 +37,11 @@ mod threshold {
     pub(super) const CUT_STEP: f64 = 0.5;
     /// The duration of a first step, in medians of the others, from which on it was not warmed up.
     pub(super) const COLD_STEP: f64 = 1.5;
+    /// The number of calls from which on, and the ids for each call from which on, most calls are missing; and the number of
+    /// calls at both ends that are looked at.
+    pub(super) const SAMPLED_CALLS: usize = 200;
+    pub(super) const SAMPLED_RATIO: i64 = 64;
+    pub(super) const SAMPLED_ENDS: usize = 64;
     /// No device runs more threads than this on a multiprocessor.
     pub(super) const THREADS: i64 = 2560;
 }
@@ -93,6 +101,11 @@ impl Reasons<'_> {
             let calls = counted(facts.launches.count as usize, "launch call");
             let message = format!("{calls} but no work of a device was recorded");
             self.push(ReasonCode::NoDeviceWork, Unfit, DEVICE, facts.launches, message);
+        } else if facts.work.count == 0
+            && !trace.table.names.that(|name| name.starts_with("nccl:")).is_empty()
+        {
+            let message = "collectives of NCCL but no work of a device was recorded".into();
+            self.push(ReasonCode::NoDeviceWork, Unfit, DEVICE, none, message);
         } else if facts.work.count == 0 {
             let message = "no work of a device was recorded".into();
             self.push(ReasonCode::NoDevice, Unfit, DEVICE, none, message);
@@ -167,12 +180,48 @@ impl Reasons<'_> {
             let events = Count { count: filtered, first: None };
             self.push(ReasonCode::Filtered, Limited, &[DeviceTime, Idle], events, message);
         }
+        let before = self.facts.before;
+        if before.count > 0 {
+            let message = "devices still did work from before the recording: until its end they are neither idle nor busy".into();
+            self.push(ReasonCode::BeforeRecording, Limited, &[Idle], before, message);
+        }
+        let replayed = self.facts.replayed;
+        if replayed.count > 0 {
+            let message =
+                "kernels were run several times to read hardware counters: times are those of the profiler"
+                    .into();
+            self.push(ReasonCode::ProfilerReplay, Unfit, &[DeviceTime, Idle], replayed, message);
+        }
+        if let Some((calls, ids)) = self.sampled() {
+            let message = format!("the ids of {} span {ids}: most calls are missing", counted(calls, "call"));
+            let events = Count { count: calls as u64, first: None };
+            self.push(ReasonCode::Sampled, Unfit, &[Idle], events, message);
+        }
         let pauses = self.facts.pauses;
         if pauses.count > 0 {
             let message = format!("the recording was paused {}", counted(pauses.count as usize, "time"));
             let questions = &[Operators, DeviceTime, Idle, Communication, Steps];
             self.push(ReasonCode::Paused, Limited, questions, pauses, message);
         }
+    }
+
+    /// The number of calls of one process and how many correlation ids they span, if most calls in between are missing. CUPTI
+    /// counts every call, also those that profilers leave out.
+    fn sampled(&self) -> Option<(usize, i64)> {
+        let table = &self.trace.table;
+        let calls = || table.rows_of(Category::Runtime);
+        let pid = table.track(calls().next()?).pid;
+        let ids = || calls().filter(|&row| table.track(row).pid == pid);
+        let count = ids().count();
+        if count < threshold::SAMPLED_CALLS {
+            return None;
+        }
+        let id = |row: Row| table.int(row, Key::Correlation).filter(|&id| id > 0);
+        let first = ids().take(threshold::SAMPLED_ENDS).filter_map(id).min()?;
+        let last = ids().skip(count - threshold::SAMPLED_ENDS).filter_map(id).max()?;
+        let span = last.saturating_sub(first);
+        (span / count as i64 >= threshold::SAMPLED_RATIO && span < i64::from(u32::MAX))
+            .then_some((count, span))
     }
 
     fn collectives(&mut self) {

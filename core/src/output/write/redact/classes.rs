@@ -5,14 +5,14 @@ use super::names::Judged;
 use super::outcome::TextPart::{Hide, Keep};
 use crate::analysis::device::idle::{NameSign, name_sign};
 use crate::analysis::device::names::{is_host_collective, is_sync_name};
-use crate::trace::kernel_rules::{KernelCategory, KernelRules, Patterns};
+use crate::trace::kernel_rules::{KernelKind, KernelRules, Patterns};
 use crate::trace::table::category::Category;
 use alloc::vec;
 
 /// What is decided by a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Class {
-    kernel: (KernelCategory, bool),
+    kernel: KernelKind,
     sign: NameSign,
     is_collective: bool,
     waits: bool,
@@ -22,7 +22,7 @@ pub(super) struct Class {
 pub(super) type Words = (&'static str, &'static str);
 
 /// The words of spans of the host before and after a pseudonym.
-const HOST: [Words; 14] = [
+const HOST: [Words; 16] = [
     ("", "/threading.py(0): wait"),
     ("torch/_dynamo/convert_frame.py(0): ", ""),
     ("", " (dynamo_timed)"),
@@ -35,6 +35,8 @@ const HOST: [Words; 14] = [
     ("", "EventQuery"),
     ("", "Malloc"),
     ("", "ModuleLoad"),
+    ("", "GraphInstantiate"),
+    ("", "run_backward"),
     ("ProfilerStep#", ""),
     ("", ""),
 ];
@@ -56,9 +58,8 @@ impl Classes {
     /// The class of a name of events of a category.
     pub(super) fn class(&self, category: Category, name: &str) -> Class {
         let is_kernel = category == Category::Kernel;
-        let none = (KernelCategory::Other, false);
         Class {
-            kernel: if is_kernel { self.patterns.classify(name) } else { none },
+            kernel: if is_kernel { self.patterns.classify(name) } else { KernelKind::UNKNOWN },
             sign: name_sign(category, name),
             is_collective: is_host_collective(name),
             waits: is_sync_name(name),
@@ -72,8 +73,8 @@ impl Classes {
         if category != Category::Kernel {
             return HOST.into_iter().find(fits);
         }
-        let (kernel_words, tensor_cores) = self.patterns.words(class.kernel.0);
-        let ends = || [""].into_iter().chain(tensor_cores.iter().copied().filter(|_| class.kernel.1));
+        let (kernel_words, tensor_cores) = self.patterns.words(class.kernel);
+        let ends = || [""].into_iter().chain(tensor_cores.iter().copied());
         let starts = kernel_words.into_iter().chain([""]);
         // The words live as long as the rules, which are static.
         starts.flat_map(|before| ends().map(move |after| (before, after))).find(fits)

@@ -1,0 +1,244 @@
+//! Calls that are for something that their names do not say: captures of CUDA graphs, first uses, and waits for work from
+//! before the recording.
+
+use super::cause::Cause;
+use crate::analysis::device::names::is_sync_name;
+use crate::analysis::intervals::{Collector, Interval, Intervals, lengths_in};
+use crate::base::index::Index;
+use crate::base::names::ByName;
+use crate::base::order::sort_by_key;
+use crate::trace::Trace;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
+use crate::trace::table::tracks::TrackId;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A wait that takes at least this long, in ns, waits for work.
+pub(crate) const WAIT_NS: i64 = 200_000;
+
+/// A first use takes at least this long, in ns, and at least this many times as long as the median call.
+const FIRST_USE_NS: i64 = 1_000_000;
+const FIRST_USE_RATIO: i64 = 100;
+
+/// Of fewer calls, the median says little: then a first use takes at least this long, in ns.
+const FEW_CALLS: usize = 4;
+const LONG_FIRST_USE_NS: i64 = 50_000_000;
+
+/// The causes of calls that [`Phases`] knows.
+const CAUSES: [Cause; 2] = [Cause::ColdStart, Cause::NotRecorded];
+
+/// What calls are for, where their names do not say it.
+#[derive(Default)]
+pub(super) struct Phases {
+    /// The captures of graphs by thread, in order of time.
+    captures: Vec<(TrackId, Vec<Capture>)>,
+    /// The calls that are a first use or wait for unrecorded work, with an index into [`CAUSES`].
+    calls: Index,
+}
+
+impl Phases {
+    pub(super) fn new(trace: &Trace) -> Phases {
+        let mut phases = Phases { captures: captures(trace), calls: Index::default() };
+        let calls = [first_uses(trace), early_waits(trace)];
+        for (cause, calls) in (0..).zip(calls) {
+            for row in calls {
+                phases.calls.set((i64::from(row), 0), cause);
+            }
+        }
+        phases
+    }
+
+    /// What a call is for, if its name does not say it.
+    pub(super) fn cause(&self, call: Row) -> Option<Cause> {
+        self.calls.get((i64::from(call), 0)).map(|at| CAUSES[at as usize])
+    }
+
+    /// The captures of a thread, in order of time.
+    pub(super) fn captures(&self, thread: TrackId) -> &[Capture] {
+        let known = self.captures.iter().find(|captures| captures.0 == thread);
+        known.map_or(&[], |captures| &captures.1)
+    }
+}
+
+/// Captures of CUDA graphs on one thread, without a gap between them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capture {
+    /// From the call that begins the first one to the end of the call that ends the last one; if operators are open around
+    /// them, as long as the outermost of those.
+    pub(crate) time: Interval,
+    /// The call that begins the first one.
+    pub(crate) begin: Row,
+    pub(crate) count: usize,
+}
+
+/// Returns the captures of each thread.
+pub(crate) fn captures(trace: &Trace) -> Vec<(TrackId, Vec<Capture>)> {
+    let table = &trace.table;
+    let begins = table.names.that(|name| name.contains("BeginCapture"));
+    let ends = table.names.that(|name| name.contains("EndCapture"));
+    let mut all: Vec<(TrackId, Vec<Capture>)> = Vec::new();
+    if begins.is_empty() || ends.is_empty() {
+        return all;
+    }
+    let is_bound = |row: &Row| {
+        let name = table.name_id(*row);
+        (begins.has(name) || ends.has(name)) && table.category(*row).is_launch_call() && table.is_span(*row)
+    };
+    let mut bounds: Vec<Row> = table.rows().filter(is_bound).collect();
+    sort_by_key(&mut bounds, |&row| (i64::from(table.track_id(row).0), table.ts(row)));
+    let mut begun: Option<Row> = None;
+    for row in bounds {
+        let track = table.track_id(row);
+        begun = begun.filter(|&begin| table.track_id(begin) == track);
+        if begins.has(table.name_id(row)) {
+            // The call of the driver lies within that of the runtime.
+            begun = begun.or(Some(row));
+        } else if let Some(begin) = begun.take() {
+            let time = within_operator(trace, track, (table.ts(begin), table.end(row)));
+            if all.last().is_none_or(|last| last.0 != track) {
+                all.push((track, Vec::new()));
+            }
+            let Some((_, captures)) = all.last_mut() else { continue };
+            match captures.last_mut().filter(|last| time.0 < last.time.1) {
+                Some(last) => (last.time.1, last.count) = (last.time.1.max(time.1), last.count + 1),
+                None => captures.push(Capture { time, begin, count: 1 }),
+            }
+        }
+    }
+    all
+}
+
+/// The number of open spans that are searched for the outermost operator.
+const SEARCHED: usize = 64;
+
+/// The period of the outermost operator around a capture, or of the capture without one.
+fn within_operator(trace: &Trace, track: TrackId, time: Interval) -> Interval {
+    let (table, tree) = (&trace.table, &trace.tree);
+    let open = tree.lanes_of(track).iter().flat_map(|lane| tree.open_in(lane, table, time.0).take(SEARCHED));
+    let is_around = |row: &Row| {
+        let is_operator =
+            table.category(*row) == Category::CpuOp && !table.name(*row).starts_with("ProfilerStep#");
+        is_operator && table.end(*row) >= time.1
+    };
+    let around = open.map(|at| tree.row(at)).filter(is_around);
+    around.fold(time, |time, row| (time.0.min(table.ts(row)), time.1.max(table.end(row))))
+}
+
+/// Returns the calls that are the first of their kind, take much longer than others, and do not wait for a device.
+pub(crate) fn first_uses(trace: &Trace) -> Vec<Row> {
+    let table = &trace.table;
+    let waits = table
+        .names
+        .that(|name| is_sync_name(name) || ["Graph", "Host"].iter().any(|part| name.contains(part)));
+    let is_call = |row: &Row| table.category(*row).is_launch_call() && table.is_span(*row);
+    let is_long = |row: &Row| table.dur(*row) >= FIRST_USE_NS && !waits.has(table.name_id(*row));
+    let mut long: Vec<Row> = table.rows().filter(|row| is_call(row) && is_long(row)).collect();
+    if long.is_empty() {
+        return long;
+    }
+    let mut is_meant = vec![false; table.names.len()];
+    for &row in &long {
+        is_meant[table.name_id(row).0 as usize] = true;
+    }
+    let mut durations: ByName<Vec<i64>> = ByName::default();
+    for row in table.rows().filter(|row| is_meant[table.name_id(*row).0 as usize] && is_call(row)) {
+        durations.entry(table.name_id(row)).push(table.dur(row));
+    }
+    let mut least = vec![0; table.names.len()];
+    for (name, mut durations) in durations.into_entries() {
+        let (middle, count) = (durations.len() / 2, durations.len());
+        let median = *durations.select_nth_unstable(middle).1;
+        let usual =
+            if count < FEW_CALLS { LONG_FIRST_USE_NS } else { median.saturating_mul(FIRST_USE_RATIO) };
+        least[name.0 as usize] = usual;
+    }
+    long.retain(|&row| table.dur(row) >= least[table.name_id(row).0 as usize]);
+    let work = Work::new(trace, &long);
+    let times: Vec<Interval> = long.iter().map(|&row| (table.ts(row), table.end(row))).collect();
+    let busy = lengths_in(&[&work.busy], &times);
+    let calls = long.into_iter().zip(busy);
+    calls
+        .filter(|(row, busy)| busy.all[0] <= table.dur(*row) / 2 && work.is_first(table, *row))
+        .map(|(row, _)| row)
+        .collect()
+}
+
+/// What devices did, for long calls.
+struct Work {
+    /// The times in which any device ran.
+    busy: Intervals,
+    /// The first kernel of each name.
+    first: ByName<Option<Row>>,
+    /// The work that each long call launched.
+    launched: Vec<(Row, Row)>,
+    /// The first call of each name of a long call.
+    first_call: ByName<Option<Row>>,
+}
+
+impl Work {
+    fn new(trace: &Trace, calls: &[Row]) -> Work {
+        let table = &trace.table;
+        let (mut times, mut first) = (Collector::default(), ByName::<Option<Row>>::default());
+        for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
+            times.push((table.ts(row), table.end(row)));
+            let known = first.entry(table.name_id(row));
+            if known.is_none_or(|known| table.ts(row) < table.ts(known)) {
+                *known = Some(row);
+            }
+        }
+        let is_meant = |link: &&(Row, Row)| calls.binary_search(&link.1).is_ok();
+        let mut launched: Vec<(Row, Row)> =
+            trace.links.launch_of.iter().filter(is_meant).map(|&(work, call)| (call, work)).collect();
+        launched.sort_unstable();
+        let mut first_call = ByName::<Option<Row>>::default();
+        for &row in calls {
+            *first_call.entry(table.name_id(row)) = None;
+        }
+        for row in table.rows().filter(|&row| table.category(row).is_launch_call()) {
+            if let Some(known) = first_call.get_mut(table.name_id(row))
+                && known.is_none_or(|known| table.ts(row) < table.ts(known))
+            {
+                *known = Some(row);
+            }
+        }
+        Work { busy: times.union(), first, launched, first_call }
+    }
+
+    fn is_first_call(&self, table: &Table, call: Row) -> bool {
+        self.first_call.get(table.name_id(call)) == Some(&Some(call))
+    }
+
+    /// Whether a call can be a first use: what it launched is the first kernel of its name; or it launched nothing, and takes
+    /// so long, or is so early, that it creates a context or loads code.
+    fn is_first(&self, table: &Table, call: Row) -> bool {
+        let at = self.launched.partition_point(|link| link.0 < call);
+        if let Some(&(_, work)) = self.launched.get(at).filter(|link| link.0 == call) {
+            let is_kernel = table.category(work) == Category::Kernel;
+            return is_kernel && self.first.get(table.name_id(work)) == Some(&Some(work));
+        }
+        let begun = self.busy.as_slice().first().map_or(i64::MAX, |first| first.0);
+        let is_long = table.dur(call) >= LONG_FIRST_USE_NS;
+        table.ts(call) < begun || (is_long && self.is_first_call(table, call))
+    }
+}
+
+/// The long waits that were over before any work that was recorded began: for work from before the recording.
+pub(crate) fn early_waits(trace: &Trace) -> Vec<Row> {
+    let table = &trace.table;
+    let waits = table.names.that(is_sync_name);
+    if waits.is_empty() {
+        return Vec::new();
+    }
+    let work = table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row));
+    let first = work.map(|row| table.ts(row)).min().unwrap_or(i64::MIN);
+    let is_early = |row: &Row| {
+        table.category(*row).is_launch_call()
+            && waits.has(table.name_id(*row))
+            && table.dur(*row) >= WAIT_NS
+            && table.end(*row) <= first
+    };
+    let mut rows: Vec<Row> = table.rows().filter(is_early).collect();
+    sort_by_key(&mut rows, |&row| (table.ts(row), i64::from(row)));
+    rows
+}

@@ -1,0 +1,165 @@
+//! Models of devices: which one a trace was recorded on, and its peak figures.
+//!
+//! The figures are lines of `devices.csv`, which describes the columns. A device is a model whose driver reports exactly its
+//! name; one without a name is a model with its memory and its number of multiprocessors, if only one figure fits.
+
+use super::peak::Peak;
+use crate::trace::table::metadata::Metadata;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde_json::Value;
+
+const MODELS: &str = include_str!("devices.csv");
+
+/// A model of devices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Model<'a> {
+    /// Its name for a person.
+    pub(crate) name: &'a str,
+    /// The names that drivers report, separated by `|`.
+    reported: &'a str,
+    /// `nvidia`, `amd`, ….
+    pub(crate) vendor: &'a str,
+    /// Nominal memory in GB, and multiprocessors.
+    memory: f64,
+    units: f64,
+    /// Peak figures.
+    pub(crate) peak: Peak,
+    /// Whether it has tensor cores or matrix cores.
+    pub(crate) has_tensor_cores: bool,
+}
+
+/// A device of a trace, as PyTorch describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Device {
+    /// Its ordinal.
+    pub(crate) id: i64,
+    /// The name that the driver reports; empty if it reports none.
+    pub(crate) name: String,
+    /// The major number of the compute capability.
+    pub(crate) major: Option<i64>,
+    /// The model; `None` if it is not known.
+    pub(crate) model: Option<Model<'static>>,
+}
+
+/// Nominal and reported memory differ by up to this share.
+const MEMORY_TOLERANCE: f64 = 0.1;
+
+fn models() -> impl Iterator<Item = Model<'static>> {
+    MODELS.lines().filter(|line| !line.starts_with('#') && !line.starts_with("name,")).filter_map(parse)
+}
+
+fn parse(line: &str) -> Option<Model<'_>> {
+    let fields: Vec<&str> = line.split(',').collect();
+    let number = |at: usize| -> Option<f64> {
+        match *fields.get(at)? {
+            "" => Some(0.0),
+            text => text.parse().ok(),
+        }
+    };
+    let mut flops = [0.0; 8];
+    for (at, peak) in flops.iter_mut().enumerate() {
+        *peak = number(5 + at)? * 1e12;
+    }
+    Some(Model {
+        name: fields[0],
+        reported: fields.get(1)?,
+        vendor: fields.get(2)?,
+        memory: number(3)?,
+        units: number(4)?,
+        peak: Peak { flops, memory: number(13)? * 1e9 },
+        has_tensor_cores: *fields.get(14)? == "yes",
+    })
+}
+
+impl Model<'static> {
+    /// Returns the model whose driver reports this name.
+    pub(crate) fn named(name: &str) -> Option<Model<'static>> {
+        let name = name.trim();
+        models().find(|model| !name.is_empty() && model.reported.split('|').any(|reported| reported == name))
+    }
+
+    /// Returns the model with this memory in bytes and this number of multiprocessors, if all models with them have the same
+    /// figures.
+    fn sized(memory: f64, units: f64) -> Option<Model<'static>> {
+        let fits = |model: &Model<'_>| {
+            let nominal = model.memory * 1e9;
+            (model.units - units).abs() < 0.5 && (memory / nominal - 1.0).abs() <= MEMORY_TOLERANCE
+        };
+        let mut fitting = models().filter(fits);
+        let first = fitting.next()?;
+        let is_same = |model: Model<'_>| {
+            (model.vendor, model.peak, model.has_tensor_cores)
+                == (first.vendor, first.peak, first.has_tensor_cores)
+        };
+        fitting.all(is_same).then_some(first)
+    }
+}
+
+impl Device {
+    /// Returns the devices that the metadata of a trace describes.
+    pub(crate) fn all(metadata: &Metadata) -> Vec<Device> {
+        let Some(Value::Array(devices)) = metadata.value("deviceProperties") else { return Vec::new() };
+        let device = |(at, device): (usize, &Value)| {
+            let text = |key: &str| device.get(key).and_then(Value::as_str).unwrap_or("");
+            let int = |key: &str| device.get(key).and_then(Value::as_i64);
+            let size = int("totalGlobalMem").zip(int("numSms").or_else(|| int("multiProcessorCount")));
+            let sized = || size.and_then(|(memory, units)| Model::sized(memory as f64, units as f64));
+            // Drivers of AMD report a name of the family for devices that they do not know.
+            let is_known = |name: &str| !name.trim().is_empty() && name != "AMD Radeon Graphics";
+            let name = text("name");
+            let model = if is_known(name) { Model::named(name) } else { sized() };
+            let id = int("id").unwrap_or(at as i64);
+            Device { id, name: name.into(), major: int("computeMajor"), model }
+        };
+        devices.iter().enumerate().map(device).collect()
+    }
+
+    /// Returns a name for a person: of a device without a name, that of its likely model.
+    pub(crate) fn label(&self) -> String {
+        match (self.name.trim(), &self.model) {
+            ("", Some(model)) => alloc::format!("{} (by its memory and size)", model.name),
+            ("", None) => "a device without a name".into(),
+            (name, _) => name.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_a_model_with_figures() {
+        let lines = MODELS.lines().filter(|line| !line.starts_with('#') && !line.starts_with("name,"));
+        assert!(lines.clone().count() > 150);
+        for line in lines {
+            let model = parse(line).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!(line.split(',').count(), 16, "{line}");
+            assert!(model.has_tensor_cores || model.peak.flops[2] == 0.0, "{line}");
+            assert!(line.rsplit(',').next().is_some_and(|source| source.len() > 5), "{line}");
+        }
+    }
+
+    #[test]
+    fn names_are_matched_exactly() {
+        let memory = |name| Model::named(name).map(|model| model.peak.memory);
+        assert_eq!(memory("NVIDIA A100-SXM4-80GB"), Some(2039e9));
+        assert_eq!(memory("NVIDIA A100-SXM4-40GB"), Some(1555e9));
+        assert_eq!(memory("NVIDIA H100 80GB HBM3"), Some(3350e9));
+        assert_eq!(memory("NVIDIA H200"), Some(4800e9));
+        for name in ["", "H100", "NVIDIA H2000", "a device of tomorrow", "NVIDIA A10 of mine"] {
+            assert_eq!(memory(name), None, "{name}");
+        }
+        let cores = |name| Model::named(name).map(|model| model.has_tensor_cores);
+        assert_eq!((cores("NVIDIA GeForce GTX 1650"), cores("Tesla T4")), (Some(false), Some(true)));
+    }
+
+    #[test]
+    fn a_device_without_a_name_is_found_by_its_size() {
+        let found = Model::sized(205_822_885_888.0, 304.0).map(|model| model.name);
+        assert!(found.is_some_and(|name| name.contains("MI300X")), "{found:?}");
+        assert_eq!(Model::sized(205_822_885_888.0, 303.0), None);
+        assert_eq!(Model::sized(105_822_885_888.0, 304.0), None);
+    }
+}

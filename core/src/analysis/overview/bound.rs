@@ -1,0 +1,260 @@
+//! What bounds a run: the limit that takes the largest share of the wall time.
+//!
+//! With a device, each instant of the wall time counts for what the busiest device did: compute, exposed communication,
+//! exposed copies, or else for what the host did meanwhile. Without one, it counts for what the main thread did.
+
+use crate::analysis::context::Analysis;
+use crate::analysis::device::device_time::{Class, DeviceTime};
+use crate::analysis::device::idle::{Cause, Host};
+use crate::analysis::device::names::is_host_collective;
+use crate::analysis::intervals::Intervals;
+use crate::base::order::{descending, sort_by_key};
+use crate::base::rows::{Column, Shape, record};
+use crate::base::units::time_ns;
+use crate::base::words::words;
+use crate::trace::Trace;
+use crate::trace::kernel_rules::KernelCategory;
+use crate::trace::table::events::Row;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde_json::Value;
+
+words! {
+    "BoundBy"
+    /// What bounds a run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum BoundBy {
+        /// A device computed.
+        GpuCompute = "gpu_compute",
+        /// A device communicated, or threads of the host did, and nothing else ran.
+        Communication = "communication",
+        /// A device copied, and nothing else ran.
+        Copies = "copies",
+        /// The device waited for operators, autograd, the optimizer or calls that launch work.
+        HostLaunch = "host_launch",
+        /// The device waited for Python and other code.
+        HostPython = "host_python",
+        /// The host waited for data.
+        DataLoading = "data_loading",
+        /// The device was idle because the host waited for it, or copied.
+        Synchronization = "synchronization",
+        /// The device waited for allocations.
+        Allocation = "allocation",
+        /// The host used something for the first time, or compiled.
+        ColdStart = "cold_start",
+        /// The host captured CUDA graphs.
+        GraphCapture = "graph_capture",
+        /// Without a device: operators of the host.
+        CpuOperators = "cpu_operators",
+        /// The profiler worked.
+        Profiler = "profiler",
+        /// The trace does not show it.
+        CannotTell = "cannot_tell",
+    }
+}
+
+/// The limit of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// What it is.
+    pub by: BoundBy,
+    /// Its share of the wall time.
+    pub share: f64,
+    /// All limits with their shares, the largest first.
+    pub parts: Vec<(BoundBy, f64)>,
+    /// The time that the shares are of, in ns.
+    pub time_ns: i64,
+    /// In one sentence.
+    pub message: String,
+}
+
+impl Bound {
+    /// The time of one limit, in ns.
+    pub(crate) fn ns(&self, by: BoundBy) -> i64 {
+        let share = self.parts.iter().find(|part| part.0 == by).map_or(0.0, |part| part.1);
+        (share * self.time_ns as f64) as i64
+    }
+}
+
+/// The least share of the wall time of what bounds a run.
+const LEAST: f64 = 1.0 / 3.0;
+
+/// Less time than this, in ns, is no run.
+const SHORTEST_NS: i64 = 10_000;
+
+/// From this share of the wall time on that was not recorded, the rest says little.
+const UNRECORDED: f64 = 0.5;
+
+/// Returns the limit of a run; `None` without operators and devices. `can_tell` is whether the trace shows why devices are idle.
+pub(crate) fn bound(analysis: &Analysis<'_>, host: &Host<'_>, can_tell: bool) -> Option<Bound> {
+    let device = analysis.devices().iter().max_by_key(|device| device.busy_ns);
+    let mut parts = match device {
+        Some(device) => device_parts(device),
+        None => host_parts(analysis.trace, host)?,
+    };
+    let all = parts.iter().map(|part| part.1).fold(0, i64::saturating_add);
+    if all < SHORTEST_NS {
+        return None;
+    }
+    sort_by_key(&mut parts, |part| (descending(part.1), part.0 as i64));
+    let parts: Vec<(BoundBy, f64)> =
+        parts.into_iter().filter(|part| part.1 > 0).map(|(by, ns)| (by, ns as f64 / all as f64)).collect();
+    let unknown = parts.iter().find(|part| part.0 == BoundBy::CannotTell).map_or(0.0, |part| part.1);
+    let (by, share) = *parts.first()?;
+    let is_busy = matches!(by, BoundBy::GpuCompute | BoundBy::Communication | BoundBy::Copies);
+    let is_known = (can_tell || (is_busy && share > 0.5)) && share >= LEAST && unknown < UNRECORDED;
+    let (by, share) = if is_known { (by, share) } else { (BoundBy::CannotTell, unknown) };
+    let message = message(analysis, by, share, (&parts, all));
+    Some(Bound { by, share, parts, time_ns: all, message })
+}
+
+/// What the busiest device did, from the first event to the last.
+fn device_parts(device: &DeviceTime) -> Vec<(BoundBy, i64)> {
+    let mut parts: Vec<(BoundBy, i64)> = BoundBy::ALL.map(|by| (by, 0)).into();
+    let mut add = |by: BoundBy, ns: i64| parts[by as usize].1 = parts[by as usize].1.saturating_add(ns);
+    let [compute, communication, memcpy, memset] = device.parts_ns;
+    add(BoundBy::GpuCompute, compute);
+    add(BoundBy::Communication, communication);
+    add(BoundBy::Copies, memcpy.saturating_add(memset));
+    for part in device.outside.iter().chain(&device.idle) {
+        add(limit(part.cause), part.time.1 - part.time.0);
+    }
+    parts
+}
+
+/// The limit that a cause of idle time belongs to.
+fn limit(cause: Cause) -> BoundBy {
+    match cause {
+        Cause::DataLoading => BoundBy::DataLoading,
+        Cause::HostToDeviceCopy | Cause::Synchronization => BoundBy::Synchronization,
+        Cause::Allocation => BoundBy::Allocation,
+        Cause::Compilation | Cause::ColdStart => BoundBy::ColdStart,
+        Cause::GraphCapture => BoundBy::GraphCapture,
+        Cause::GarbageCollection | Cause::Lock | Cause::UserCode => BoundBy::HostPython,
+        Cause::Launch | Cause::Operator | Cause::Optimizer | Cause::Autograd | Cause::Queued => {
+            BoundBy::HostLaunch
+        }
+        Cause::ProfilerOverhead => BoundBy::Profiler,
+        Cause::OtherStream => BoundBy::GpuCompute,
+        Cause::NotRecorded | Cause::Unknown => BoundBy::CannotTell,
+    }
+}
+
+/// What the main thread did, in a trace without a device.
+fn host_parts(trace: &Trace, host: &Host<'_>) -> Option<Vec<(BoundBy, i64)>> {
+    let (table, main) = (&trace.table, host.main()?);
+    let collectives = table.names.that(is_host_collective);
+    let is_collective = |row: &Row| collectives.has(table.name_id(*row)) && table.is_span(*row);
+    let spans = table.rows().filter(|row| !collectives.is_empty() && is_collective(row));
+    let open = Intervals::union_of(spans.map(|row| (table.ts(row), table.end(row))).collect());
+    let of_main = table.rows().filter(|&row| table.track_id(row) == main && table.is_span(row));
+    let time =
+        of_main.map(|row| (table.ts(row), table.end(row))).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
+    let mut parts: Vec<(BoundBy, i64)> = BoundBy::ALL.map(|by| (by, 0)).into();
+    host.walk().parts(main, time, &mut |time, reason| {
+        let is_collective = reason.behind.is_some_and(|row| is_host_collective(table.name(row)));
+        let by = match limit(reason.cause) {
+            _ if is_collective => BoundBy::Communication,
+            BoundBy::HostLaunch => BoundBy::CpuOperators,
+            by => by,
+        };
+        // An annotation, or nothing, is all that the thread does while a collective of another thread runs.
+        let is_waiting = matches!(by, BoundBy::CannotTell | BoundBy::HostPython) && reason.can_wait(table);
+        let waited = if is_waiting { open.clipped(time).length() } else { 0 };
+        parts[BoundBy::Communication as usize].1 += waited;
+        parts[by as usize].1 += time.1 - time.0 - waited;
+    });
+    Some(parts)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
+}
+
+fn message(
+    analysis: &Analysis<'_>,
+    by: BoundBy,
+    share: f64,
+    (parts, all): (&[(BoundBy, f64)], i64),
+) -> String {
+    let has_device = !analysis.devices().is_empty();
+    let of = format!("{} of {}", percent(share), time_ns(all, None));
+    let what = match by {
+        BoundBy::GpuCompute => format!("GPU compute: kernels ran for {of}{}", kernels(analysis)),
+        BoundBy::Communication if has_device => format!("communication: for {of} the GPU did nothing else"),
+        BoundBy::Communication => format!("communication: it took {of} of the main thread"),
+        BoundBy::Copies => format!("copies: for {of} the GPU did nothing else"),
+        BoundBy::HostLaunch => format!("the host: for {of} the GPU waited for operators and launches"),
+        BoundBy::HostPython if has_device => {
+            format!("the host: for {of} the GPU waited for Python and other code")
+        }
+        BoundBy::HostPython => {
+            format!("Python and other code: {of} of the main thread, outside of operators")
+        }
+        BoundBy::DataLoading if has_device => format!("data loading: for {of} the GPU waited for it"),
+        BoundBy::DataLoading => format!("data loading: it took {of} of the main thread"),
+        BoundBy::Synchronization => {
+            format!("synchronization: for {of} the GPU was idle because the host waited or copied")
+        }
+        BoundBy::Allocation => format!("memory allocation: for {of} the GPU waited for it"),
+        BoundBy::ColdStart => format!("the start of the run: first uses and compilation took {of}"),
+        BoundBy::GraphCapture => {
+            format!("captures of CUDA graphs: they took {of}, and what they launch does not run")
+        }
+        BoundBy::CpuOperators => format!("operators of the CPU: {of} of the main thread"),
+        BoundBy::Profiler => format!("the profiler itself: {of}"),
+        BoundBy::CannotTell => return cannot_tell(parts),
+    };
+    let others = parts.iter().filter(|part| part.0 != by && part.1 >= 0.1);
+    let others: Vec<String> = others.map(|part| format!("{} {}", label(part.0), percent(part.1))).collect();
+    let rest = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
+    format!("Bound by {what}{rest}")
+}
+
+fn cannot_tell(parts: &[(BoundBy, f64)]) -> String {
+    let known: Vec<String> =
+        parts.iter().take(3).map(|part| format!("{} {}", label(part.0), percent(part.1))).collect();
+    format!("Cannot tell what bounds the run: {}", known.join(", "))
+}
+
+fn label(by: BoundBy) -> String {
+    if by == BoundBy::CannotTell { "not recorded".into() } else { by.label() }
+}
+
+/// The categories that most of the time of kernels is in.
+fn kernels(analysis: &Analysis<'_>) -> String {
+    let mut sums: Vec<(KernelCategory, i64)> = KernelCategory::ALL.map(|category| (category, 0)).into();
+    let mut all: i64 = 0;
+    for group in analysis.kernel_groups() {
+        if let Some(category) = group.only_category().filter(|_| group.class == Class::Compute) {
+            sums[category as usize].1 = sums[category as usize].1.saturating_add(group.sum_ns);
+            all = all.saturating_add(group.sum_ns);
+        }
+    }
+    sort_by_key(&mut sums, |sum| (descending(sum.1), sum.0 as i64));
+    let most = sums.iter().take(2).filter(|sum| sum.1 >= all / 5 && sum.1 > 0);
+    let texts: Vec<String> = most
+        .map(|(category, ns)| format!("{} {}", category.label(), percent(*ns as f64 / all as f64)))
+        .collect();
+    if texts.is_empty() { String::new() } else { format!(" ({} of the time of kernels)", texts.join(", ")) }
+}
+
+record! {
+    /// The limit of a run.
+    pub(super) static BOUND_RECORD = "RunBound": pub(super) fn bound_json(bound: &Bound) [
+        Column::word("by", "", &BoundBy::VOCABULARY, "What it is.") => bound.by.as_str(),
+        Column::share("share", "", "Its share of the wall time.") => bound.share,
+        Column::text("message", "", "The limit in one sentence.") => bound.message.as_str(),
+        Column::json("parts", "", Shape::Records(&BOUND_PART), "All limits with their shares, the largest first.") =>
+            bound.parts.iter().map(part_json).collect::<Value>(),
+    ]
+}
+
+record! {
+    static BOUND_PART = "RunBoundPart": fn part_json(part: &(BoundBy, f64)) [
+        Column::word("by", "", &BoundBy::VOCABULARY, "What it is.") => part.0.as_str(),
+        Column::share("share", "", "Its share of the wall time.") => part.1,
+    ]
+}
