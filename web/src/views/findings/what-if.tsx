@@ -15,7 +15,14 @@ const LABELS = TEXTS.whatIf;
 const PAUSE = 150;
 
 /** The causes that no change of the program removes. */
-const FIXED: readonly Cause[] = ["queued", "other_stream", "graph_capture", "not_recorded", "unknown", "profiler_overhead"];
+const FIXED: readonly Cause[] = [
+  "queued",
+  "other_stream",
+  "graph_capture",
+  "not_recorded",
+  "unknown",
+  "profiler_overhead",
+];
 
 interface Chosen {
   faster: Partial<Record<WorkClass, number>>;
