@@ -77,6 +77,11 @@ fn devices_with_tensor_cores_should_use_them() {
     ] {
         assert_eq!(products((name, "float"), &a100), None, "{name}");
     }
+    // Lists come before the tensors of some operators.
+    let mut listed = span("cpu_op", "aten::cudnn_convolution_backward_input", (100, 1), (99, 106), 1);
+    listed["args"]["Input type"] = json!(["GenericList", "float", "float"]);
+    let events = [[listed].as_slice(), &launch(1, 0, "volta_scudnn_128x64_stridedB_interior_nn_v1")].concat();
+    assert!(finding(&events, &v100, "no_tensor_cores").is_some());
     // One convolution on tensor cores does not hide the rest.
     let both = [SINGLE, ("sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw", "float")];
     assert!(in_kernels(&both, &a100, "no_tensor_cores").is_some());

@@ -116,7 +116,7 @@ fn tensor_cores(facts: &Facts<'_>) -> Option<Finding> {
         kernel.tensor_cores == Some(false)
             && kernel.category.has_products()
             && names.has(facts.table().name_id(kernel.row))
-            && facts.types(kernel).next().is_none_or(|kind| kind == "float")
+            && facts.types(kernel).find(|kind| is_float(kind)).is_none_or(|kind| kind == "float")
     };
     let kernels: Vec<Kernel> = facts.kernels.iter().filter(is_single).copied().collect();
     let ns = facts.sum_ns(kernels.iter());
