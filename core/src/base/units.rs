@@ -98,10 +98,14 @@ pub(crate) fn count(n: usize) -> String {
     out
 }
 
-/// Formats a number with its noun: `1 event`, `2,000 events`.
+/// Formats a number with its noun: `1 event`, `2,000 events`, `2 copies`.
 pub fn counted(n: usize, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(n))
+    let is_vowel = |stem: &str| stem.ends_with(['a', 'e', 'i', 'o', 'u']);
+    match noun.strip_suffix('y').filter(|stem| !is_vowel(stem)) {
+        _ if n == 1 => format!("1 {noun}"),
+        Some(stem) => format!("{} {stem}ies", count(n)),
+        None => format!("{} {noun}s", count(n)),
+    }
 }
 
 /// Formats a number with an SI prefix and two decimals, or without decimals below 1000: `24.64 T`, `512`.
@@ -116,7 +120,14 @@ pub(crate) fn with_prefix(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::with_prefix;
+    use super::{counted, with_prefix};
+
+    #[test]
+    fn nouns_have_their_plural() {
+        let shown = [(0, "copy"), (1, "copy"), (2, "copy"), (2, "key"), (2000, "event")];
+        let shown = shown.map(|(n, noun)| counted(n, noun));
+        assert_eq!(shown, ["0 copies", "1 copy", "2 copies", "2 keys", "2,000 events"]);
+    }
 
     #[test]
     fn numbers_have_the_largest_prefix_that_they_reach() {

@@ -3,6 +3,7 @@
 use kinetoscope::files::open;
 use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::analysis::device::device_time::DeviceTime;
+use kinetoscope_core::queries::query;
 use kinetoscope_tests::answers::rows as answer_rows;
 use kinetoscope_tests::files;
 use serde_json::Value;
@@ -187,6 +188,16 @@ fn missing(advice: &Advice, required: &Value) -> Option<String> {
     (!known.into_iter().any(is_near)).then(|| format!("{name} of about {expected} ms: {finding}"))
 }
 
+/// What is wrong with the command of a finding: it is no query, or the query does not have the option.
+fn wrong_command(command: &str) -> Option<String> {
+    let mut words = command.split(' ');
+    let name = words.next().unwrap_or_default();
+    let Ok(query) = query(name) else { return Some(format!("{name} is no query")) };
+    let options = words.filter_map(|word| word.strip_prefix("--"));
+    let unknown = |option: &&str| !query.options.iter().any(|known| known.name == *option);
+    options.into_iter().find(unknown).map(|option| format!("{name} has no option {option}"))
+}
+
 /// What the table requires is printed, what it forbids is not, and at least 95 % of what is printed is true.
 #[test]
 fn summaries_say_what_an_engineer_found() {
@@ -221,6 +232,9 @@ fn summaries_say_what_an_engineer_found() {
             row["may"].as_array().expect("findings").iter().filter_map(|may| may["finding"].as_str()),
         );
         for finding in advice.findings() {
+            if let Some(fault) = wrong_command(finding["command"].as_str().expect("a command")) {
+                faults.push(format!("{name}: {fault}"));
+            }
             printed += 1;
             if !is_true.contains(&finding["code"].as_str().expect("a code")) {
                 untrue.push(format!("{name}: {finding}"));

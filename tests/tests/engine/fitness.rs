@@ -95,7 +95,7 @@ fn work_without_launches_has_no_causes_of_idle_time() {
     is(&without(101, 1), "idle", "limited", &[("before_recording", 1)]);
 }
 
-/// Three kernels, of which the first begins 300 us after its launch, or 100 us.
+/// The first of three kernels begins 300 us after its launch, or 100 us.
 #[test]
 fn work_from_before_the_recording_limits_causes_of_idle_time() {
     let delayed = |ns: i64| {

@@ -122,7 +122,9 @@ fn saturated(sum: i128) -> i64 {
 fn is_signed(key: &str) -> bool {
     let others =
         ["start_ns", "end_ns", "at_ns", "growth_bytes", "peak_bytes", "share", "saving_ns", "saving_share"];
-    key.starts_with("self_") || key.contains("memory_usage") || others.contains(&key)
+    // The bounds of a saving are on both sides of it.
+    let is_bound = matches!(key, "saving_low_ns" | "saving_high_ns");
+    is_bound || key.starts_with("self_") || key.contains("memory_usage") || others.contains(&key)
 }
 
 fn check_totals(query: &str, rows: &Rows) {

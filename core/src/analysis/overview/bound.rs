@@ -161,7 +161,9 @@ fn host_parts(trace: &Trace, host: &Host<'_>) -> Option<Vec<(BoundBy, i64)>> {
             by => by,
         };
         // An annotation, or nothing, is all that the thread does while a collective of another thread runs.
-        let is_waiting = matches!(by, BoundBy::CannotTell | BoundBy::HostPython) && reason.can_wait(table);
+        let is_waiting = !collectives.is_empty()
+            && matches!(by, BoundBy::CannotTell | BoundBy::HostPython)
+            && reason.can_wait(table);
         let waited = if is_waiting { open.clipped(time).length() } else { 0 };
         parts[BoundBy::Communication as usize].1 += waited;
         parts[by as usize].1 += time.1 - time.0 - waited;

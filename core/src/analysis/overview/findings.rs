@@ -144,6 +144,9 @@ impl Finding {
     }
 }
 
+/// The number of events that show a finding.
+const SHOWN: usize = 3;
+
 /// Thresholds of the rules, as shares of wall time; those of a device, of its window.
 mod threshold {
     /// The least that a finding costs, and the least that it saves. Less is not measurable.
@@ -153,7 +156,7 @@ mod threshold {
     pub(super) const LAUNCHING: f64 = 0.05;
     /// With this share of the start of a run, its operators are slow because they run for the first time.
     pub(super) const COLD: f64 = 0.8;
-    /// Time of which the trace shows nothing.
+    /// Time in which the trace has no event of the host.
     pub(super) const UNKNOWN: f64 = 0.05;
     /// What costs at least this is a finding even if removing it alone saves nothing.
     pub(super) const LARGE: f64 = 0.05;

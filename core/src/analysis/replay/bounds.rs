@@ -34,61 +34,73 @@ impl Assumption {
             Assumption::NoThreads => why == Dependency::Thread && kind == NodeKind::Idle,
         }
     }
+
+    /// The recorded duration of a node that waits for another thread, where the assumption is that it did not.
+    fn recorded_ns(self, graph: &Graph, node: usize) -> Option<i64> {
+        let waits = graph.kinds[node] == NodeKind::Idle && graph.own_ns[node] == 0;
+        let time = graph.nodes[node].time;
+        (self == Assumption::NoThreads && waits).then_some(time.1 - time.0)
+    }
 }
 
 /// Replays under every assumption.
 pub(super) struct Bounds<'a> {
     replay: &'a Replay<'a>,
-    /// By assumption: how much later each point was than all that it depended on, in ns.
-    late: [Vec<i64>; Assumption::ALL.len()],
+    cases: [Case; Assumption::ALL.len()],
+}
+
+/// A replay under an assumption.
+struct Case {
+    assumption: Assumption,
+    /// How much later each point was than all that it depended on, in ns.
+    late: Vec<i64>,
+    /// The wall time without changes, in ns. Where recorded times contradict each other, it is not the recorded one.
+    wall_ns: i64,
 }
 
 impl<'a> Bounds<'a> {
     pub(super) fn new(replay: &'a Replay<'a>) -> Bounds<'a> {
-        Bounds { replay, late: Assumption::ALL.map(|assumption| late(replay, assumption)) }
+        let case = |assumption| {
+            let mut case = Case { assumption, late: late(replay, assumption), wall_ns: 0 };
+            case.wall_ns = wall_ns(replay, &case, &Changes::default());
+            case
+        };
+        Bounds { replay, cases: Assumption::ALL.map(case) }
     }
 
-    /// Returns the least and the most that changes save of the recorded time, in ns.
+    /// Returns the least and the most that changes save, in ns.
     pub(super) fn saving_ns(&self, changes: &Changes) -> (i64, i64) {
         let usual = self.replay.saving_ns(changes);
-        let savings = Assumption::ALL.into_iter().zip(&self.late).map(|(assumption, late)| {
-            self.replay.recorded_ns().saturating_sub(self.wall_ns(assumption, late, changes))
-        });
+        let savings =
+            self.cases.iter().map(|case| case.wall_ns.saturating_sub(wall_ns(self.replay, case, changes)));
         savings.fold((usual, usual), |(low, high), saving| (low.min(saving), high.max(saving)))
-    }
-
-    fn wall_ns(&self, assumption: Assumption, late: &[i64], changes: &Changes) -> i64 {
-        let (replay, graph) = (self.replay, &self.replay.graph);
-        let fused = replay.fused(changes);
-        let (mut durations, mut times, mut late) = (Vec::new(), Vec::new(), late.to_vec());
-        replay.durations(&mut durations, changes);
-        for fusion in &fused {
-            durations[fusion.call.index()] = 0;
-        }
-        for (node, &kind) in graph.kinds.iter().enumerate() {
-            let is_free = match kind {
-                NodeKind::Call(cause) => changes.is_free(cause),
-                NodeKind::Data => changes.is_free(Cause::DataLoading),
-                _ => false,
-            };
-            if is_free {
-                late[2 * node + 1] = 0;
-            }
-            if assumption == Assumption::NoThreads && waits_for_thread(graph, node) {
-                durations[node] = graph.nodes[node].time.1 - graph.nodes[node].time.0;
-            }
-        }
-        graph.times(&mut times, &durations, &late, |to, edge| {
-            let is_dropped = assumption.drops(graph.kinds[to.node().index()], edge.why);
-            if is_dropped { None } else { replay.delay(changes, &fused, to, edge) }
-        });
-        wall(times.into_iter())
     }
 }
 
-/// Whether a thread does nothing because it waits for another one.
-fn waits_for_thread(graph: &Graph, node: usize) -> bool {
-    graph.kinds[node] == NodeKind::Idle && graph.own_ns[node] == 0
+/// The wall time of a replay with changes, in ns.
+fn wall_ns(replay: &Replay<'_>, case: &Case, changes: &Changes) -> i64 {
+    let (assumption, graph) = (case.assumption, &replay.graph);
+    let fused = replay.fused(changes);
+    let (mut durations, mut times, mut late) = (Vec::new(), Vec::new(), case.late.clone());
+    replay.durations(&mut durations, changes, &fused);
+    for (node, &kind) in graph.kinds.iter().enumerate() {
+        if let Some(ns) = assumption.recorded_ns(graph, node) {
+            durations[node] = ns;
+        }
+        let is_free = match kind {
+            NodeKind::Call(cause) => changes.is_free(cause),
+            NodeKind::Data => changes.is_free(Cause::DataLoading),
+            _ => false,
+        };
+        if is_free {
+            late[2 * node + 1] = 0;
+        }
+    }
+    graph.times(&mut times, &durations, &late, |to, edge| {
+        let is_dropped = assumption.drops(graph.kinds[to.node().index()], edge.why);
+        if is_dropped { None } else { replay.delay(changes, &fused, to, edge) }
+    });
+    wall(times.into_iter())
 }
 
 /// How much later than all that it depended on each point was, in ns.
@@ -97,11 +109,7 @@ fn late(replay: &Replay<'_>, assumption: Assumption) -> Vec<i64> {
     let mut late = vec![0; graph.nodes.len() * 2];
     for id in graph.ids() {
         let (node, kind) = (graph.node(id), graph.kinds[id.index()]);
-        let own_ns = if assumption == Assumption::NoThreads && waits_for_thread(graph, id.index()) {
-            node.time.1 - node.time.0
-        } else {
-            graph.own_ns(id)
-        };
+        let own_ns = assumption.recorded_ns(graph, id.index()).unwrap_or(graph.own_ns(id));
         let after = |edge: Edge| graph.recorded(edge.from).saturating_add(edge.delay_ns);
         for point in [Point::start(id), Point::end(id)] {
             let edges =

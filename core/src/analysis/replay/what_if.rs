@@ -35,7 +35,7 @@ pub(crate) struct Scratch {
 /// An activity that needs no launch of its own.
 pub(super) struct Fused {
     work: NodeId,
-    pub(super) call: NodeId,
+    call: NodeId,
 }
 
 /// Replays with a larger error than this are no basis for an answer.
@@ -137,19 +137,16 @@ impl<'a> Replay<'a> {
     }
 
     /// Returns the duration of every node without waiting in a replay, in ns.
-    pub fn own_times(&self, changes: &Changes) -> Vec<i64> {
+    pub fn own_durations(&self, changes: &Changes) -> Vec<i64> {
         let mut durations = Vec::new();
-        self.durations(&mut durations, changes);
+        self.durations(&mut durations, changes, &self.fused(changes));
         durations
     }
 
     fn run(&self, scratch: &mut Scratch, changes: &Changes) {
         let fused = self.fused(changes);
         let Scratch { durations, times } = scratch;
-        self.durations(durations, changes);
-        for fusion in &fused {
-            durations[fusion.call.index()] = 0;
-        }
+        self.durations(durations, changes, &fused);
         self.graph.times(times, durations, &[], |to, edge| self.delay(changes, &fused, to, edge));
     }
 
@@ -215,7 +212,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Sets the durations of all nodes without waiting, in ns.
-    pub(super) fn durations(&self, durations: &mut Vec<i64>, changes: &Changes) {
+    pub(super) fn durations(&self, durations: &mut Vec<i64>, changes: &Changes, fused: &[Fused]) {
         durations.clone_from(&self.graph.own_ns);
         for &(node, cause, ns) in &self.code {
             if changes.is_free(cause) {
@@ -244,6 +241,9 @@ impl<'a> Replay<'a> {
                 }
                 _ => {}
             }
+        }
+        for fusion in fused {
+            durations[fusion.call.index()] = 0;
         }
     }
 

@@ -135,7 +135,7 @@ columns! {
         Column::text("change", "Change", "What is different, as options of this command.") => change.text(),
         Column::ns("saving_ns", "Saving", "What it saves of the wall time; negative if it costs time; null if the bounds are too far apart to tell.")
             .nullable() => saving_ns,
-        Column::ns("saving_low_ns", "At least", "The least that it saves under other assumptions about delays and waits.") =>
+        Column::ns("saving_low_ns", "At least", "The least that it saves under other assumptions about delays and waits; negative if it can cost time.") =>
             saving.low_ns,
         Column::ns("saving_high_ns", "At most", "The most that it saves under other assumptions about delays and waits.") =>
             saving.high_ns,

@@ -185,7 +185,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<KeyOf<Que
   "what-if": [
     { key: "change", title: "Change", kind: "text", about: "What is different, as options of this command." },
     { key: "saving_ns", title: "Saving", kind: "ns", about: "What it saves of the wall time; negative if it costs time; null if the bounds are too far apart to tell." },
-    { key: "saving_low_ns", title: "At least", kind: "ns", about: "The least that it saves under other assumptions about delays and waits." },
+    { key: "saving_low_ns", title: "At least", kind: "ns", about: "The least that it saves under other assumptions about delays and waits; negative if it can cost time." },
     { key: "saving_high_ns", title: "At most", kind: "ns", about: "The most that it saves under other assumptions about delays and waits." },
     { key: "saving_share", title: "Share", kind: "share", about: "The saving as a share of the wall time." },
     { key: "speedup", title: "Speedup", kind: "float", about: "The wall time of the unchanged replay divided by that with the change." },

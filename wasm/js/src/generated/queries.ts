@@ -979,7 +979,7 @@ export interface WhatIfRow {
   change: string;
   /** What it saves of the wall time; negative if it costs time; null if the bounds are too far apart to tell. */
   saving_ns: number | null;
-  /** The least that it saves under other assumptions about delays and waits. */
+  /** The least that it saves under other assumptions about delays and waits; negative if it can cost time. */
   saving_low_ns: number;
   /** The most that it saves under other assumptions about delays and waits. */
   saving_high_ns: number;

@@ -1,6 +1,6 @@
 //! The finding about communication that nothing hides.
 
-use super::{Facts, Finding, FindingCode, percent, share, threshold};
+use super::{Facts, Finding, FindingCode, SHOWN, percent, share, threshold};
 use crate::analysis::device::device_time::{Class, DeviceTime};
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::overview::bound::BoundBy;
@@ -38,7 +38,7 @@ pub(super) fn exposed(out: &mut Vec<Finding>, facts: &Facts<'_>) {
     finding.changes = Some(Changes { faster: [hidden].into(), ..Changes::default() });
     finding.is_ideal = true;
     let groups = analysis.kernel_groups().iter().filter(|group| group.class == Class::Communication);
-    let longest: Vec<Row> = groups.take(3).map(|group| group.longest).collect();
+    let longest: Vec<Row> = groups.take(SHOWN).map(|group| group.longest).collect();
     out.push(finding.shown_by("collectives", longest));
 }
 

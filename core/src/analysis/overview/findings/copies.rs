@@ -2,7 +2,7 @@
 
 use super::{Facts, Finding, FindingCode, percent, place, share, threshold};
 use crate::analysis::device::attributes::copy_name;
-use crate::analysis::intervals::Collector;
+use crate::analysis::intervals::Intervals;
 use crate::analysis::replay::Changes;
 use crate::base::units::{bytes, counted, time_ns};
 use crate::trace::table::category::Category;
@@ -42,7 +42,7 @@ pub(super) fn pageable(out: &mut Vec<Finding>, facts: &Facts<'_>) {
     };
     let message = format!(
         "{} from or to pageable memory took {} ({} of wall){rate}",
-        counted(copies.len(), "copy").replace("copys", "copies"),
+        counted(copies.len(), "copy"),
         time_ns(longest_ns, None),
         percent(longest_ns, facts.wall_ns)
     );
@@ -60,11 +60,7 @@ fn is_pageable(table: &Table, row: Row) -> bool {
 
 /// The time in which any of the copies runs, in ns.
 fn length(table: &Table, copies: &[Row]) -> i64 {
-    let mut times = Collector::default();
-    for &row in copies {
-        times.push((table.ts(row), table.end(row)));
-    }
-    times.union().length()
+    Intervals::union_of(copies.iter().map(|&row| (table.ts(row), table.end(row))).collect()).length()
 }
 
 /// How much faster a copy would be from or to pinned memory; 1 if its size is not known.

@@ -23,6 +23,8 @@ pub(super) struct Facts<'a> {
     pub(super) bound: Option<&'a Bound>,
     pub(super) devices: Vec<Device>,
     pub(super) uses: Uses,
+    /// Calls that create contexts or load code.
+    pub(super) first_uses: Vec<Row>,
     /// The kernels of all devices, device by device in order of time.
     pub(super) kernels: Vec<Kernel>,
 }
@@ -46,8 +48,6 @@ pub(super) struct Uses {
     pub(super) compiled: bool,
     /// The number of calls that allocate memory of a device, and of those that free it.
     pub(super) allocations: (usize, usize),
-    /// Whether contexts are created or code is loaded.
-    pub(super) is_cold: bool,
 }
 
 impl<'a> Facts<'a> {
@@ -58,10 +58,19 @@ impl<'a> Facts<'a> {
     ) -> Facts<'a> {
         let table = &analysis.trace.table;
         let devices = Device::all(&table.metadata);
-        let uses = Uses { is_cold: !first_uses(analysis.trace).is_empty(), ..uses(table) };
         let is_known = |bound: &Bound| !matches!(bound.by, BoundBy::CannotTell | BoundBy::GraphCapture);
         let can_tell = shows_idle && bound.is_none_or(is_known);
-        Facts { analysis, wall_ns, can_tell, shows_idle, bound, devices, uses, kernels: kernels(analysis) }
+        Facts {
+            analysis,
+            wall_ns,
+            can_tell,
+            shows_idle,
+            bound,
+            devices,
+            uses: uses(table),
+            first_uses: first_uses(analysis.trace),
+            kernels: kernels(analysis),
+        }
     }
 
     pub(super) fn table(&self) -> &'a Table {
@@ -130,7 +139,6 @@ fn uses(table: &Table) -> Uses {
         graphs: has(|name| name.contains("GraphLaunch") || name.contains("BeginCapture")),
         compiled: has(is_compiled),
         allocations,
-        is_cold: false,
     }
 }
 
@@ -141,7 +149,9 @@ fn kernels(analysis: &Analysis<'_>) -> Vec<Kernel> {
     let mut operators: Vec<Option<Row>> = Vec::new();
     if !trace.links.op_of.is_empty() {
         operators.resize(table.len(), None);
-        trace.links.op_of.iter().for_each(|&(work, operator)| operators[work.index()] = Some(operator));
+        for &(work, operator) in &trace.links.op_of {
+            operators[work.index()] = Some(operator);
+        }
     }
     let rows = activities.iter().flat_map(|device| device.1.iter().copied());
     let kernels = rows.filter(|&row| table.category(row) == Category::Kernel);

@@ -1,8 +1,8 @@
 //! Findings about a device that is idle because of the host.
 
-use super::{Facts, Finding, FindingCode, percent, share, threshold};
+use super::{Facts, Finding, FindingCode, SHOWN, percent, share, threshold};
 use crate::analysis::device::device_time::{DeviceTime, by_cause};
-use crate::analysis::device::idle::Cause;
+use crate::analysis::device::idle::{Cause, GapPart};
 use crate::analysis::replay::Changes;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::units::{counted, time_ns};
@@ -10,9 +10,6 @@ use crate::trace::table::events::Row;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-/// The number of events that show a finding.
-const SHOWN: usize = 3;
 
 /// The causes that show that the host does not launch work fast enough, with what they are for a person.
 const LAUNCHING: [(Cause, &str); 6] = [
@@ -121,7 +118,7 @@ impl Idle<'_> {
     /// What makes the host launch faster.
     fn faster_launches(&self, main: Cause, ns: i64) -> String {
         if main == Cause::UserCode && self.ns(Cause::UserCode) > ns / 2 {
-            return "move this code out of the loop, or to other threads or processes; see what it is with `tree` and `flame-graph`".into();
+            return "move this code out of the loop, or to other threads or processes; see what it is with `tree`".into();
         }
         let uses = &self.facts.uses;
         let mut ways: Vec<&str> = Vec::new();
@@ -176,7 +173,7 @@ impl Idle<'_> {
         let shown = self.longest(Cause::Synchronization);
         // The device was busy while the host waited: without the waits the host would only launch earlier.
         let finding = Finding { is_ideal: !self.is_large(ns), ..finding };
-        Some(finding.caused_by(Cause::Synchronization).shown_by("idle --behind", shown))
+        Some(finding.caused_by(Cause::Synchronization).shown_by("idle", shown))
     }
 
     /// The host allocated or freed memory.
@@ -190,7 +187,10 @@ impl Idle<'_> {
         let message =
             format!("{} while the host allocated or freed memory of a device: {calls}", self.was_idle(ns));
         // A caching allocator keeps what it has: many releases show that it is off, or that memory runs out.
-        let (code, advice) = if !self.facts.uses.is_cold && frees >= MANY_CALLS && allocations >= MANY_CALLS {
+        let (code, advice) = if self.facts.first_uses.is_empty()
+            && frees >= MANY_CALLS
+            && allocations >= MANY_CALLS
+        {
             (
                 FindingCode::CachingAllocator,
                 "memory is returned to the driver in the loop: use PyTorch's caching allocator (PYTORCH_NO_CUDA_MEMORY_CACHING is not set, no empty_cache()), and less memory if it runs out",
@@ -257,7 +257,7 @@ impl Idle<'_> {
         Some(finding.shown_by(self.command(), self.longest(Cause::Unknown)))
     }
 
-    fn parts(&self, cause: Cause) -> impl Iterator<Item = &crate::analysis::device::idle::GapPart> {
+    fn parts(&self, cause: Cause) -> impl Iterator<Item = &GapPart> {
         self.device.before.iter().chain(&self.device.idle).filter(move |part| part.cause == cause)
     }
 

@@ -1,7 +1,7 @@
 //! PyTorch's anti-patterns as findings, one for each pattern.
 
 use super::savings::sort;
-use super::{Finding, FindingCode};
+use super::{Finding, FindingCode, SHOWN};
 use crate::analysis::torch::patterns::{Match, Pattern, REPORTED, Scene, find};
 use crate::base::order::{descending, sort_by_key};
 use crate::base::units::counted;
@@ -59,7 +59,7 @@ fn finding(scene: &Scene<'_>, pattern: &dyn Pattern, mut matches: Vec<&Match>, w
     let cost = |matched: &Match| matched.saving_ns.unwrap_or(matched.cpu_ns);
     sort_by_key(&mut matches, |matched| (descending(cost(matched)), i64::from(scene.row(matched.node))));
     let sum = matches.iter().fold(0i64, |sum, matched| sum.saturating_add(cost(matched)));
-    let longest: Vec<Row> = matches.iter().take(3).map(|matched| scene.row(matched.node)).collect();
+    let longest: Vec<Row> = matches.iter().take(SHOWN).map(|matched| scene.row(matched.node)).collect();
     let message = format!("{} matches {}", pattern.name(), counted(matches.len(), "event"));
     let finding = Finding::new(FindingCode::AntiPattern, sum.min(wall_ns), message, pattern.description());
     finding.shown_by("patterns", longest)

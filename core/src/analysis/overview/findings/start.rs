@@ -1,8 +1,8 @@
 //! Findings about the beginning of a run: first uses, and captures of CUDA graphs.
 
-use super::{Facts, Finding, FindingCode, percent, place, share, threshold};
-use crate::analysis::device::idle::{Capture, Cause, captures, first_uses};
-use crate::analysis::intervals::Collector;
+use super::{Facts, Finding, FindingCode, SHOWN, percent, place, share, threshold};
+use crate::analysis::device::idle::{Capture, Cause, captures};
+use crate::analysis::intervals::Intervals;
 use crate::base::names::{ByName, NameId};
 use crate::base::order::{descending, sort_by_key};
 use crate::base::units::{counted, time_ns};
@@ -23,12 +23,9 @@ pub(super) fn start(out: &mut Vec<Finding>, facts: &Facts<'_>) {
 /// Calls that create contexts or load code.
 fn cold_start(facts: &Facts<'_>) -> Option<Finding> {
     let table = facts.table();
-    let mut calls = first_uses(facts.analysis.trace);
-    let mut times = Collector::default();
-    for &row in &calls {
-        times.push((table.ts(row), table.end(row)));
-    }
-    let ns = times.union().length();
+    let mut calls = facts.first_uses.clone();
+    let times = calls.iter().map(|&row| (table.ts(row), table.end(row))).collect();
+    let ns = Intervals::union_of(times).length();
     sort_by_key(&mut calls, |&row| (descending(table.dur(row)), i64::from(row)));
     let &longest = calls.first()?;
     if share(ns, facts.wall_ns) < threshold::EFFECT {
@@ -43,7 +40,7 @@ fn cold_start(facts: &Facts<'_>) -> Option<Finding> {
         table.name(longest)
     );
     let finding = Finding::new(FindingCode::ColdStart, ns, message, WARM_UP).caused_by(Cause::ColdStart);
-    calls.truncate(3);
+    calls.truncate(SHOWN);
     Some(finding.shown_by(&place(facts.analysis.trace, longest), calls))
 }
 
@@ -111,11 +108,7 @@ fn cold_iteration(facts: &Facts<'_>) -> Option<Finding> {
 fn capture(facts: &Facts<'_>) -> Option<Finding> {
     let captures: Vec<Capture> =
         captures(facts.analysis.trace).into_iter().flat_map(|(_, captures)| captures).collect();
-    let mut times = Collector::default();
-    for capture in &captures {
-        times.push(capture.time);
-    }
-    let ns = times.union().length();
+    let ns = Intervals::union_of(captures.iter().map(|capture| capture.time).collect()).length();
     if share(ns, facts.wall_ns) < threshold::EFFECT {
         return None;
     }
@@ -127,6 +120,6 @@ fn capture(facts: &Facts<'_>) -> Option<Finding> {
     );
     let advice = "record launches of the graph to see its work: capture before the recording";
     let finding = Finding::new(FindingCode::GraphCapture, ns, message, advice);
-    let rows = captures.iter().take(3).map(|capture| capture.begin).collect();
+    let rows = captures.iter().take(SHOWN).map(|capture| capture.begin).collect();
     Some(finding.shown_by("launches", rows))
 }

@@ -1,7 +1,7 @@
 //! Findings about what the kernels of devices compute.
 
 use super::facts::{Facts, Kernel};
-use super::{Finding, FindingCode, percent, share, threshold};
+use super::{Finding, FindingCode, SHOWN, percent, share, threshold};
 use crate::analysis::device::models::Device;
 use crate::analysis::replay::Changes;
 use crate::base::order::{descending, sort_by_key};
@@ -12,9 +12,6 @@ use crate::trace::table::events::Row;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-/// The number of events that show a finding.
-const SHOWN: usize = 3;
 
 /// The factor of a change that leaves nothing of some work.
 const GONE: f64 = 1e6;
@@ -301,7 +298,7 @@ fn layout(facts: &Facts<'_>) -> Option<Finding> {
     }
     let message = format!(
         "{} that only move elements within a GPU took {} ({} of its busy time)",
-        counted(kernels.len(), "kernel and copy").replace("kernel and copys", "kernels and copies"),
+        counted(kernels.len(), "activity"),
         time_ns(ns, None),
         percent(ns, busy)
     );
