@@ -1,4 +1,6 @@
 //! Idle time by cause: every cause has a trace with the answer worked out, and one that almost matches.
+//!
+//! This is one file because all causes share the same gap, and a rule that is changed shows in the parts of the others.
 
 use kinetoscope_core::analysis::context::Analysis;
 use kinetoscope_core::analysis::device::device_time::DeviceTime;

@@ -74,21 +74,22 @@ fn parse(line: &str) -> Option<Model<'_>> {
 
 impl Model<'static> {
     /// Returns the model whose driver reports this name.
-    pub(crate) fn named(name: &str) -> Option<Model<'static>> {
+    fn named(models: &[Model<'static>], name: &str) -> Option<Model<'static>> {
         let name = name.trim();
-        models().find(|model| !name.is_empty() && model.reported.split('|').any(|reported| reported == name))
+        let is_named = |model: &&Model<'_>| model.reported.split('|').any(|reported| reported == name);
+        models.iter().find(is_named).copied().filter(|_| !name.is_empty())
     }
 
     /// Returns the model with this memory in bytes and this number of multiprocessors, if all models with them have the same
     /// figures.
-    fn sized(memory: f64, units: f64) -> Option<Model<'static>> {
-        let fits = |model: &Model<'_>| {
+    fn sized(models: &[Model<'static>], memory: f64, units: f64) -> Option<Model<'static>> {
+        let fits = |model: &&Model<'_>| {
             let nominal = model.memory * 1e9;
             (model.units - units).abs() < 0.5 && (memory / nominal - 1.0).abs() <= MEMORY_TOLERANCE
         };
-        let mut fitting = models().filter(fits);
-        let first = fitting.next()?;
-        let is_same = |model: Model<'_>| {
+        let mut fitting = models.iter().filter(fits);
+        let first = *fitting.next()?;
+        let is_same = |model: &Model<'_>| {
             (model.vendor, model.peak, model.has_tensor_cores)
                 == (first.vendor, first.peak, first.has_tensor_cores)
         };
@@ -100,15 +101,17 @@ impl Device {
     /// Returns the devices that the metadata of a trace describes.
     pub(crate) fn all(metadata: &Metadata) -> Vec<Device> {
         let Some(Value::Array(devices)) = metadata.value("deviceProperties") else { return Vec::new() };
+        let models: Vec<Model<'static>> = models().collect();
         let device = |(at, device): (usize, &Value)| {
             let text = |key: &str| device.get(key).and_then(Value::as_str).unwrap_or("");
             let int = |key: &str| device.get(key).and_then(Value::as_i64);
             let size = int("totalGlobalMem").zip(int("numSms").or_else(|| int("multiProcessorCount")));
-            let sized = || size.and_then(|(memory, units)| Model::sized(memory as f64, units as f64));
+            let sized =
+                || size.and_then(|(memory, units)| Model::sized(&models, memory as f64, units as f64));
             // Drivers of AMD report a name of the family for devices that they do not know.
             let is_known = |name: &str| !name.trim().is_empty() && name != "AMD Radeon Graphics";
             let name = text("name");
-            let model = if is_known(name) { Model::named(name) } else { sized() };
+            let model = if is_known(name) { Model::named(&models, name) } else { sized() };
             let id = int("id").unwrap_or(at as i64);
             Device { id, name: name.into(), major: int("computeMajor"), model }
         };
@@ -143,7 +146,8 @@ mod tests {
 
     #[test]
     fn names_are_matched_exactly() {
-        let memory = |name| Model::named(name).map(|model| model.peak.memory);
+        let models: Vec<Model<'static>> = models().collect();
+        let memory = |name| Model::named(&models, name).map(|model| model.peak.memory);
         assert_eq!(memory("NVIDIA A100-SXM4-80GB"), Some(2039e9));
         assert_eq!(memory("NVIDIA A100-SXM4-40GB"), Some(1555e9));
         assert_eq!(memory("NVIDIA H100 80GB HBM3"), Some(3350e9));
@@ -151,15 +155,16 @@ mod tests {
         for name in ["", "H100", "NVIDIA H2000", "a device of tomorrow", "NVIDIA A10 of mine"] {
             assert_eq!(memory(name), None, "{name}");
         }
-        let cores = |name| Model::named(name).map(|model| model.has_tensor_cores);
+        let cores = |name| Model::named(&models, name).map(|model| model.has_tensor_cores);
         assert_eq!((cores("NVIDIA GeForce GTX 1650"), cores("Tesla T4")), (Some(false), Some(true)));
     }
 
     #[test]
     fn a_device_without_a_name_is_found_by_its_size() {
-        let found = Model::sized(205_822_885_888.0, 304.0).map(|model| model.name);
+        let models: Vec<Model<'static>> = models().collect();
+        let found = Model::sized(&models, 205_822_885_888.0, 304.0).map(|model| model.name);
         assert!(found.is_some_and(|name| name.contains("MI300X")), "{found:?}");
-        assert_eq!(Model::sized(205_822_885_888.0, 303.0), None);
-        assert_eq!(Model::sized(105_822_885_888.0, 304.0), None);
+        assert_eq!(Model::sized(&models, 205_822_885_888.0, 303.0), None);
+        assert_eq!(Model::sized(&models, 105_822_885_888.0, 304.0), None);
     }
 }

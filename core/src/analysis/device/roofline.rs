@@ -74,11 +74,16 @@ pub(crate) fn input_bytes(inputs: &Inputs) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::device::models::Model;
+    use crate::trace::Trace;
 
     #[test]
     fn lines_of_the_user_take_precedence() {
-        let device = |name: &str| Device { id: 0, name: name.into(), major: None, model: Model::named(name) };
+        let device = |name: &str| {
+            let properties = serde_json::json!([{"name": name}]);
+            let trace = format!(r#"{{"traceEvents": [], "deviceProperties": {properties}}}"#);
+            let trace = Trace::read(trace.as_bytes()).expect("a trace");
+            Device::all(&trace.table.metadata).remove(0)
+        };
         let find = |name, user_lines| Peak::find(Some(&device(name)), user_lines);
         let memory = |name, user_lines| find(name, user_lines).expect("lines").map(|peak| peak.memory);
         assert_eq!(memory("NVIDIA H200", None), Some(4800e9));

@@ -15,6 +15,7 @@ use crate::analysis::query::question::Question;
 use crate::analysis::query::{Answer, Input, Query, Request};
 use crate::base::demangle::demangled;
 use crate::base::diagnostics::{Code, Severity};
+use crate::base::names::{ByName, NameId, Names};
 use crate::base::page::Page;
 use crate::base::rows::{Cell, Rows};
 use crate::base::units::{count, counted, time_ns};
@@ -109,16 +110,15 @@ fn head(out: &mut Page, name: &str, trace: &Trace, summary: &Summary) {
 
 /// The names of devices, equal ones with their number.
 fn device_labels(devices: &[Device]) -> Vec<String> {
-    let mut labels: Vec<(String, usize)> = Vec::new();
+    let (mut names, mut counts) = (Names::default(), ByName::<usize>::default());
     for label in devices.iter().map(Device::label) {
-        match labels.iter_mut().find(|known| known.0 == label) {
-            Some(known) => known.1 += 1,
-            None => labels.push((label, 1)),
-        }
+        *counts.entry(names.intern(&label)) += 1;
     }
-    let text =
-        |(label, count): (String, usize)| if count > 1 { format!("{count} × {label}") } else { label };
-    labels.into_iter().map(text).collect()
+    let text = |&(label, count): &(NameId, usize)| match (count, names.get(label)) {
+        (1, label) => label.to_owned(),
+        (count, label) => format!("{count} × {label}"),
+    };
+    counts.entries().iter().map(text).collect()
 }
 
 /// Which questions the trace can answer, and a line for each reason why not.

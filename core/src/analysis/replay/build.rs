@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::device::streams;
-use super::graph::{Edges, Graph, GraphNode};
+use super::graph::{Edges, Graph, GraphNode, NodeId};
 use super::host::{Threads, threads};
 use super::typical::Typical;
 use crate::analysis::device::idle::Host;
@@ -20,8 +20,20 @@ impl Graph {
         let launches = nodes[first..].iter().map(launch).collect();
         let main = tracks.iter().position(|&track| Some(track) == host.main());
         let (mut edges, mut durations) = (Edges::with_capacity(trace.links.launch_of.len() * 2), Vec::new());
-        let builder =
-            Builder { trace, nodes: &nodes, threads: &threads, main, streams: &streams, first, launches };
+        let start = |&at: &usize| nodes[at].time.0;
+        let of_streams = || streams.all.iter().map(|stream| stream.nodes.start).min_by_key(start);
+        let begin = threads.iter().map(|thread| thread.start).min_by_key(start).or_else(of_streams);
+        let begin = begin.map(NodeId::new);
+        let builder = Builder {
+            trace,
+            nodes: &nodes,
+            threads: &threads,
+            main,
+            streams: &streams,
+            begin,
+            first,
+            launches,
+        };
         let typical = Typical::new(&builder);
         builder.streams(&typical, &mut edges);
         builder.waits(&mut edges, &mut durations);

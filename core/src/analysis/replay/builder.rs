@@ -15,6 +15,8 @@ pub(super) struct Builder<'a> {
     /// The main thread of the host.
     pub(super) main: Option<usize>,
     pub(super) streams: &'a Streams,
+    /// The first node of the earliest thread, or without threads of the earliest stream.
+    pub(super) begin: Option<NodeId>,
     /// The index of the first node of a device.
     pub(super) first: usize,
     /// The launch call of each node of a device.
@@ -37,14 +39,9 @@ impl Builder<'_> {
         if point.is_end() { time.1 } else { time.0 }
     }
 
-    /// The time since the start of the earliest thread, or without threads of the earliest stream, for a point that depends on
-    /// nothing that was recorded.
+    /// The time since the beginning, for a point that depends on nothing that was recorded.
     pub(super) fn since_begin(&self, to: Point) -> Option<Edge> {
-        let streams = || self.streams.all.iter().map(|stream| stream.nodes.start);
-        let threads = self.threads.iter().map(|thread| thread.start);
-        let start = |&at: &usize| self.nodes[at].time.0;
-        let first = NodeId::new(threads.min_by_key(start).or_else(|| streams().min_by_key(start))?);
-        let from = Point::start(first);
+        let from = Point::start(self.begin?);
         let delay_ns = self.recorded(to) - self.recorded(from);
         (from != to).then_some(Edge { from, delay_ns, why: Dependency::Unrecorded })
     }

@@ -43,6 +43,12 @@ struct Doing {
     can_wait: bool,
 }
 
+impl Doing {
+    fn new(cause: Cause, behind: Row, is_whole: bool, operator: Option<Row>) -> Doing {
+        Doing { cause, behind, is_whole, operator, can_wait: false }
+    }
+}
+
 /// The threads of a trace.
 pub(crate) struct Host<'a> {
     trace: &'a Trace,
@@ -54,8 +60,8 @@ pub(crate) struct Host<'a> {
     overhead: Vec<TrackId>,
     /// The threads with operators or annotations, in the order of the tree.
     threads: Vec<TrackId>,
-    /// The threads that run backward passes.
-    backward: Vec<TrackId>,
+    /// The threads of each process that run backward passes, as far as they are consulted.
+    backward: Keyed<Vec<TrackId>>,
     /// The main thread of each process, and the one of all.
     mains: Keyed<Option<(TrackId, usize)>>,
     main: Option<TrackId>,
@@ -67,8 +73,8 @@ impl<'a> Host<'a> {
         let mut doing: Vec<Option<Doing>> = vec![None; tree.len()];
         let mut signs = Signs { known: vec![None; table.names.len()] };
         let (copies, phases) = (copies(trace), Phases::new(trace));
-        let (mut overhead, mut backward, mut threads) =
-            (Vec::new(), Vec::new(), Vec::<(TrackId, usize)>::new());
+        let (mut overhead, mut threads) = (Vec::new(), Vec::<(TrackId, usize)>::new());
+        let mut backward: Keyed<Vec<TrackId>> = Keyed::default();
         for lane in tree.lanes() {
             let (mut spans, mut has_overhead, mut is_backward) = (0, false, false);
             let mut captures = phases.captures(lane.track).iter().peekable();
@@ -100,8 +106,11 @@ impl<'a> Host<'a> {
             if has_overhead && overhead.last() != Some(&lane.track) {
                 overhead.push(lane.track);
             }
-            if is_backward && backward.last() != Some(&lane.track) {
-                backward.push(lane.track);
+            if is_backward {
+                let known = backward.entry((i64::from(table.tracks.get(lane.track).pid.0), 0));
+                if known.len() < MOST_BACKWARD && known.last() != Some(&lane.track) {
+                    known.push(lane.track);
+                }
             }
             if spans > 0 {
                 threads.push((lane.track, spans));
@@ -132,6 +141,12 @@ impl<'a> Host<'a> {
     fn main_of(&self, thread: TrackId) -> Option<TrackId> {
         let pid = self.trace.table.tracks.get(thread).pid;
         self.mains.get((i64::from(pid.0), 0))?.map(|thread| thread.0)
+    }
+
+    /// The threads of a thread's process that run backward passes.
+    fn backward_of(&self, thread: TrackId) -> &[TrackId] {
+        let pid = self.trace.table.tracks.get(thread).pid;
+        self.backward.get((i64::from(pid.0), 0)).map_or(&[], Vec::as_slice)
     }
 
     /// What the host does while the span at a position is the innermost one.
@@ -223,9 +238,8 @@ impl<'a> Walk<'a> {
                 let overhead = host.overhead.iter().map(|&track| (track, Role::Overhead));
                 tracks.splice(0..0, overhead);
                 tracks.extend(main.filter(|&main| main != thread).map(|main| (main, Role::Thread)));
-                let backward =
-                    host.backward.iter().filter(|&&other| other != thread && host.main_of(other) == main);
-                tracks.extend(backward.map(|&other| (other, Role::Backward)));
+                let others = host.backward_of(thread).iter().filter(|&&other| other != thread);
+                tracks.extend(others.map(|&other| (other, Role::Backward)));
             }
             self.tracks
                 .push(tracks.into_iter().map(|(track, role)| TrackCursor::new(host, track, role)).collect());
@@ -268,40 +282,18 @@ fn inside(enclosing: Option<Doing>, row: Row, sign: Sign) -> Doing {
         return enclosing;
     }
     match sign {
-        Sign::Whole(cause) => Doing { cause, behind: row, is_whole: true, operator, can_wait: false },
-        Sign::Call(cause) => {
-            Doing { cause, behind: operator.unwrap_or(row), is_whole: true, operator, can_wait: false }
-        }
+        Sign::Whole(cause) => Doing::new(cause, row, true, operator),
+        Sign::Call(cause) => Doing::new(cause, operator.unwrap_or(row), true, operator),
         Sign::Code(Cause::Operator) if is(Cause::Optimizer) || is(Cause::Operator) => Doing {
             operator: operator.or(Some(row)),
-            ..enclosing.unwrap_or(Doing {
-                cause: Cause::Operator,
-                behind: row,
-                is_whole: false,
-                operator,
-                can_wait: false,
-            })
+            ..enclosing.unwrap_or(Doing::new(Cause::Operator, row, false, operator))
         },
-        Sign::Code(Cause::Operator) => Doing {
-            cause: Cause::Operator,
-            behind: row,
-            is_whole: false,
-            operator: Some(row),
-            can_wait: false,
-        },
+        Sign::Code(Cause::Operator) => Doing::new(Cause::Operator, row, false, Some(row)),
         Sign::Code(Cause::UserCode) | Sign::Waiting if enclosing.is_some() && !is(Cause::UserCode) => {
-            enclosing.unwrap_or(Doing {
-                cause: Cause::UserCode,
-                behind: row,
-                is_whole: false,
-                operator,
-                can_wait: false,
-            })
+            enclosing.unwrap_or(Doing::new(Cause::UserCode, row, false, operator))
         }
-        Sign::Code(cause) => Doing { cause, behind: row, is_whole: false, operator, can_wait: false },
-        Sign::Waiting => {
-            Doing { cause: Cause::UserCode, behind: row, is_whole: false, operator, can_wait: false }
-        }
+        Sign::Code(cause) => Doing::new(cause, row, false, operator),
+        Sign::Waiting => Doing::new(Cause::UserCode, row, false, operator),
     }
 }
 
@@ -358,6 +350,9 @@ struct TrackCursor<'a> {
     open: BTreeMap<(i64, usize), Doing>,
 }
 
+/// The number of threads of a process that are consulted for the backward pass: PyTorch has one for each device.
+const MOST_BACKWARD: usize = 16;
+
 /// The number of lanes whose spans decide together, those that began last: more spans of a thread cannot overlap without nesting
 /// in a sound trace.
 const MOST_LANES: usize = 64;
@@ -382,9 +377,7 @@ impl<'a> TrackCursor<'a> {
         let (doing, change) = self.spans_at(host, instant);
         match self.captures.first().filter(|_| self.role != Role::Overhead) {
             Some(&Capture { time, begin, .. }) if time.0 <= instant => {
-                let cause = Cause::GraphCapture;
-                let doing = Doing { cause, behind: begin, is_whole: true, operator: None, can_wait: false };
-                (Some(doing), time.1)
+                (Some(Doing::new(Cause::GraphCapture, begin, true, None)), time.1)
             }
             Some(capture) => (doing, change.min(capture.time.0)),
             None => (doing, change),

@@ -31,7 +31,7 @@ const CAUSES: [Cause; 2] = [Cause::ColdStart, Cause::NotRecorded];
 /// What calls are for, where their names do not say it.
 #[derive(Default)]
 pub(super) struct Phases {
-    /// The captures of graphs by thread, in order of time.
+    /// The captures of graphs, in the order of threads and of time.
     captures: Vec<(TrackId, Vec<Capture>)>,
     /// The calls that are a first use or wait for unrecorded work, with an index into [`CAUSES`].
     calls: Index,
@@ -56,8 +56,8 @@ impl Phases {
 
     /// The captures of a thread, in order of time.
     pub(super) fn captures(&self, thread: TrackId) -> &[Capture] {
-        let known = self.captures.iter().find(|captures| captures.0 == thread);
-        known.map_or(&[], |captures| &captures.1)
+        let known = self.captures.binary_search_by_key(&thread, |captures| captures.0);
+        known.map_or(&[], |at| &self.captures[at].1)
     }
 }
 
@@ -109,13 +109,14 @@ pub(crate) fn captures(trace: &Trace) -> Vec<(TrackId, Vec<Capture>)> {
     all
 }
 
-/// The number of open spans that are searched for the outermost operator.
+/// The number of lanes, and of open spans of each, that are searched for the outermost operator.
 const SEARCHED: usize = 64;
 
 /// The period of the outermost operator around a capture, or of the capture without one.
 fn within_operator(trace: &Trace, track: TrackId, time: Interval) -> Interval {
     let (table, tree) = (&trace.table, &trace.tree);
-    let open = tree.lanes_of(track).iter().flat_map(|lane| tree.open_in(lane, table, time.0).take(SEARCHED));
+    let lanes = tree.lanes_of(track).iter().take(SEARCHED);
+    let open = lanes.flat_map(|lane| tree.open_in(lane, table, time.0).take(SEARCHED));
     let is_around = |row: &Row| {
         let is_operator =
             table.category(*row) == Category::CpuOp && !table.name(*row).starts_with("ProfilerStep#");

@@ -4,6 +4,7 @@ use super::{Facts, Finding, FindingCode, SHOWN, percent, share, threshold};
 use crate::analysis::device::device_time::{DeviceTime, by_cause};
 use crate::analysis::device::idle::{Cause, GapPart};
 use crate::analysis::replay::Changes;
+use crate::base::names::ByName;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::units::{counted, time_ns};
 use crate::trace::table::events::Row;
@@ -141,21 +142,20 @@ impl Idle<'_> {
             return None;
         }
         let table = &self.facts.analysis.trace.table;
-        let mut waits: Vec<(i64, usize, Row)> = Vec::new();
+        let mut waits: ByName<(i64, usize)> = ByName::default();
         for part in self.parts(Cause::Synchronization) {
-            let (length, Some(row)) = (part.time.1 - part.time.0, part.behind) else { continue };
-            match waits.iter_mut().find(|known| table.name_id(known.2) == table.name_id(row)) {
-                Some(known) => (known.0, known.1) = (known.0 + length, known.1 + 1),
-                None => waits.push((length, 1, row)),
-            }
+            let Some(row) = part.behind else { continue };
+            let known = waits.entry(table.name_id(row));
+            *known = (known.0 + part.time.1 - part.time.0, known.1 + 1);
         }
-        sort_by_key(&mut waits, |wait| (descending(wait.0), i64::from(wait.2)));
-        let (_, count, most) = *waits.first()?;
+        // Of equal ones, the first decides.
+        let &(name, (_, count)) = waits.entries().iter().rev().max_by_key(|wait| wait.1.0)?;
+        let all: usize = waits.entries().iter().map(|wait| wait.1.1).sum();
         let is_long = share(ns, self.facts.wall_ns) >= threshold::LARGE;
-        if !is_long && waits.iter().map(|wait| wait.1).sum::<usize>() < MANY_WAITS {
+        if !is_long && all < MANY_WAITS {
             return None;
         }
-        let name = table.name(most);
+        let name = table.names.get(name);
         let message = format!(
             "{} right after the host had waited for it, because nothing else was launched: most in `{name}`, {}",
             self.was_idle(ns),
