@@ -28,5 +28,5 @@ pub fn rows_with(trace: &Trace, name: &str, options: &Value) -> Vec<Value> {
 pub fn text(trace: &Trace, name: &str) -> String {
     let query = query(name).expect("a query");
     let options = Options::from_json(query.options, &json!({})).expect("options");
-    query.answer(trace, Request::new(&options).for_reading(true)).expect("an answer").to_text()
+    query.answer(trace, Request::new(&options).for_reading(true)).expect("an answer").to_text(None)
 }

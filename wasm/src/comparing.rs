@@ -101,7 +101,7 @@ impl EngineComparison {
     /// # Errors
     /// As [`EngineComparison::rows`].
     pub fn table(&self, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.answer(query, options, true)?.to_text())
+        text(self.answer(query, options, true)?.to_text(None))
     }
 
     /// The document that the command prints with `--format json`.

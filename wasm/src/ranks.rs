@@ -131,7 +131,7 @@ impl EngineRun {
     /// # Errors
     /// As [`EngineRun::rows`].
     pub fn table(&self, options: JsValue) -> Result<String, JsValue> {
-        text(self.answer(options, true)?.to_text())
+        text(self.answer(options, true)?.to_text(None))
     }
 
     /// The document that `kinetoscope ranks --format json` prints.

@@ -145,7 +145,7 @@ impl EngineTrace {
     /// # Errors
     /// As [`EngineTrace::rows`].
     pub fn table(&self, name: &str, query: &str, options: JsValue) -> Result<String, JsValue> {
-        text(self.answer(name, query, options, AnswerForm::ForReading)?.to_text())
+        text(self.answer(name, query, options, AnswerForm::ForReading)?.to_text(None))
     }
 
     /// Runs a query and returns the text that `kinetoscope QUERY --format csv` prints.

@@ -47,7 +47,7 @@ impl EngineTrend {
     /// # Errors
     /// Returns an error if the text is too long.
     pub fn table(&self) -> Result<String, JsValue> {
-        text(self.trend.page().into_string())
+        text(self.trend.page().to_string())
     }
 
     /// The document that `kinetoscope trend --format json` prints.

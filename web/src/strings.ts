@@ -793,7 +793,7 @@ export const TEMPLATES = {
   selectedTime: (time: string) => `${time} selected`,
   significantChanges: (count: number) =>
     count === 0
-      ? "No change is more than noise."
+      ? "No change of a row is more than noise."
       : `${count} ${count === 1 ? "change is" : "changes are"} more than noise.`,
   sameWork: (what: string, factor: string, spread: string) =>
     `The same work of the ${what} takes ${factor} times as long (spread ${spread}).`,

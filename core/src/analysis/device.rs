@@ -16,6 +16,7 @@ pub mod memory;
 pub mod memory_rows;
 pub(crate) mod models;
 pub(crate) mod names;
+pub(crate) mod operation;
 pub(crate) mod owners;
 pub(crate) mod peak;
 pub(crate) mod ranges;

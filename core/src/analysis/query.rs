@@ -117,9 +117,10 @@ impl Answer {
         Answer { text: Some(text), ..Rows::default().into() }
     }
 
-    /// Returns the text that replaces the table, or the rows as a table.
-    pub fn to_text(&self) -> String {
-        self.text.as_ref().map_or_else(|| self.rows.to_text(), |page| page.clone().into_string())
+    /// Returns the text that replaces the table, or the rows as a table; in lines of up to `width` characters, if there is a
+    /// width.
+    pub fn to_text(&self, width: Option<usize>) -> String {
+        self.text.as_ref().map_or_else(|| self.rows.to_text_fitting(width), |page| page.to_text(width))
     }
 }
 

@@ -3,15 +3,16 @@
 mod cell;
 mod column;
 mod kinds;
+pub(super) mod text;
 
 pub use cell::{Cell, json, quote};
-pub use column::{CellType, Column, Record, Shape};
+pub use column::{CellType, Column, Layout, Record, Shape};
 pub(crate) use column::{Cells, columns, record};
 pub(crate) use kinds::RowsOfKinds;
 pub use kinds::{Kinds, Variant};
 
-use crate::base::escape::{self, csv, csv_exact, markdown, whole_line};
-use alloc::borrow::{Cow, ToOwned};
+use crate::base::escape::{csv, csv_exact, markdown};
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -46,8 +47,24 @@ impl Rows {
 
     /// A table for display only, with columns of these titles.
     pub fn page(titles: &[&'static str]) -> Rows {
-        let column = |&title| Column { key: title, title, kind: CellType::Any, optional: true, about: "" };
+        let column = |&title| Column {
+            key: title,
+            title,
+            kind: CellType::Any,
+            optional: true,
+            layout: Layout::Plain,
+            about: "",
+        };
         Rows { columns: titles.iter().map(column).collect(), rows: Vec::new() }
+    }
+
+    /// Sets the layout of the columns with these titles.
+    #[must_use]
+    pub(crate) fn with(mut self, layout: Layout, titles: &[&str]) -> Rows {
+        for column in self.columns.iter_mut().filter(|column| titles.contains(&column.title)) {
+            column.layout = layout;
+        }
+        self
     }
 
     /// Appends a row.
@@ -83,37 +100,21 @@ impl Rows {
         self
     }
 
-    /// Formats a table for a terminal: numbers right-aligned, text left-aligned, two spaces between columns.
+    /// Formats a table for people: numbers right-aligned, text left-aligned, two spaces between columns. Sentences are whole;
+    /// other texts longer than [`WIDEST`] are shortened in the middle.
     pub fn to_text(&self) -> String {
-        self.to_text_within(WIDEST)
+        self.to_text_fitting(None)
     }
 
-    /// As [`Rows::to_text`], with cells of up to `widest` characters.
+    /// As [`Rows::to_text`], with texts of up to `widest` characters.
     pub fn to_text_within(&self, widest: usize) -> String {
-        let shown = self.shown();
-        let titles: Vec<String> =
-            shown.iter().map(|&c| escape::line(self.columns[c].title).into_owned()).collect();
-        let cell = |row: &[Cell], c: usize| shorten(&self.columns[c].shown(&row[c]), widest);
-        let cells: Vec<Vec<String>> =
-            self.rows.iter().map(|row| shown.iter().map(|&c| cell(row, c)).collect()).collect();
-        let width = |i: usize| {
-            let title = titles[i].chars().count();
-            cells.iter().map(|row| row[i].chars().count()).max().unwrap_or(0).max(title)
-        };
-        let widths: Vec<usize> = (0..shown.len()).map(width).collect();
-        let left: Vec<bool> = shown.iter().map(|&c| self.is_text(c)).collect();
-        let mut out = String::new();
-        line(&mut out, &titles, &widths, &left);
-        line(
-            &mut out,
-            &widths.iter().map(|&w| "─".repeat(w.min(WIDEST))).collect::<Vec<_>>(),
-            &widths,
-            &left,
-        );
-        for row in &cells {
-            line(&mut out, row, &widths, &left);
-        }
-        out
+        text::table(self, text::Limits { widest, ..text::Limits::default() })
+    }
+
+    /// As [`Rows::to_text`], in lines of up to `width` characters if there is a width: sentences are wrapped, other texts are
+    /// shortened, and columns are left out if that does not suffice. A line below the table names them, unless they are empty.
+    pub fn to_text_fitting(&self, width: Option<usize>) -> String {
+        text::table(self, text::Limits { width, ..text::Limits::default() })
     }
 
     /// Formats a Markdown table.
@@ -177,40 +178,6 @@ impl Rows {
     fn is_text(&self, column: usize) -> bool {
         self.rows.iter().any(|row| matches!(row[column], Cell::Text(_) | Cell::Json(_)))
     }
-}
-
-fn line(out: &mut String, cells: &[String], widths: &[usize], left: &[bool]) {
-    let start = out.len();
-    for ((cell, &width), &left) in cells.iter().zip(widths).zip(left) {
-        let padding = width - cell.chars().count().min(width);
-        if !left {
-            out.extend(core::iter::repeat_n(' ', padding));
-        }
-        out.push_str(cell);
-        if left {
-            out.extend(core::iter::repeat_n(' ', padding));
-        }
-        out.push_str("  ");
-    }
-    let end = out[start..].trim_end().len() + start;
-    out.truncate(end);
-    if let Cow::Owned(safe) = whole_line(&out[start..]) {
-        out.truncate(start);
-        out.push_str(&safe);
-    }
-    out.push('\n');
-}
-
-/// A text in one line; the middle of one that is too long is replaced by `…`.
-fn shorten(text: &str, widest: usize) -> String {
-    let text = escape::line(text);
-    let length = text.chars().count();
-    if length <= widest {
-        return text.into_owned();
-    }
-    let head: String = text.chars().take(widest.saturating_sub(20)).collect();
-    let tail: String = text.chars().skip(length - 19).collect();
-    format!("{head}…{tail}")
 }
 
 #[cfg(test)]

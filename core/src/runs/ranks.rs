@@ -18,6 +18,7 @@
 
 pub mod alignment;
 mod alike;
+mod arrivals;
 mod assembly;
 mod bandwidth;
 pub(crate) mod calls;
@@ -28,7 +29,6 @@ pub(crate) mod findings;
 mod fitness;
 mod matching;
 mod nodes;
-mod operation;
 pub(crate) mod phases;
 pub mod query;
 pub(crate) mod report;

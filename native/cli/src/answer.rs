@@ -10,6 +10,7 @@ use kinetoscope::files::{Source, THREADS, sources};
 use kinetoscope_core::base::diagnostics::Severity;
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::escape;
+use kinetoscope_core::base::page::Page;
 use kinetoscope_core::base::rows::Rows;
 use kinetoscope_core::output::document::Document;
 use kinetoscope_core::queries::{Answer, Matches, Query, Request, query};
@@ -81,7 +82,7 @@ pub(crate) fn answer_with(
     let options = args::options(query.options, matches)?;
     let sources = sources(&files.traces)?;
     let several = sources.len() > 1;
-    let width = terminal::width().filter(|_| files.output.is_none());
+    let width = terminal::width(files.output.as_deref());
     let mut document = Document::new(query.name);
     let mut text = String::new();
     let (mut code, mut answered) = (0, false);
@@ -101,7 +102,7 @@ pub(crate) fn answer_with(
             answer => answer?,
         };
         // A hint says why there is no answer. A document in JSON is one also without rows.
-        let is_empty = answer.text.as_ref().is_some_and(|page| page.is_empty());
+        let is_empty = answer.text.as_ref().is_some_and(Page::is_empty);
         answered |= format == Format::Json || (answer.hint.is_none() && !is_empty);
         if let Some(hint) = answer.hint {
             report_of(source, several, hint);
@@ -142,7 +143,8 @@ pub(crate) fn add_text(
         return add_rows(text, (name, &answer.rows), format, width, several);
     }
     separate(text);
-    text.push_str(&if format == Format::Md { answer.rows.to_markdown() } else { answer.to_text() });
+    let shown = if format == Format::Md { answer.rows.to_markdown() } else { answer.to_text(width) };
+    text.push_str(&shown);
 }
 
 /// Appends rows as a table.
@@ -160,11 +162,8 @@ pub(crate) fn add_rows(
     } else if several {
         let _ = writeln!(text, "{}", escape::whole_line(name));
     }
-    text.push_str(&match width {
-        _ if format == Format::Md => rows.to_markdown(),
-        Some(width) => terminal::fitted(rows, width),
-        None => rows.to_text(),
-    });
+    let table = if format == Format::Md { rows.to_markdown() } else { rows.to_text_fitting(width) };
+    text.push_str(&table);
 }
 
 /// Appends an empty line before the next table.

@@ -5,6 +5,7 @@ use crate::args::{self, Files, Format};
 use crate::failure::{CHECK_FAILED, Failure, UNFIT, report};
 use crate::print::{print, print_all};
 use crate::progress::read_or_report;
+use crate::terminal;
 use crate::trend;
 use clap::ArgMatches;
 use kinetoscope::files::sources;
@@ -194,7 +195,7 @@ fn check_budgets(files: &Files, base: &[PathBuf], format: Format, outputs: &Outp
     if checked.is_empty() {
         return Err(Failure::usage("no trace could be read"));
     }
-    let of = |path, format| (text(&checked, &budget, format), path);
+    let of = |path, format| (text(&checked, &budget, format, terminal::width(path)), path);
     let reports = outputs.reports.iter().map(|(path, format)| of(Some(path.as_path()), *format));
     let texts: Vec<_> = reports.chain([of(files.output.as_deref(), format)]).collect();
     let texts: Vec<_> = texts.iter().map(|(text, path)| (text.as_str(), *path)).collect();
@@ -217,13 +218,13 @@ fn outcome(checked: &[Checked]) -> u8 {
     }
 }
 
-fn text(checked: &[Checked], budget: &BudgetFile, format: Format) -> String {
+fn text(checked: &[Checked], budget: &BudgetFile, format: Format, width: Option<usize>) -> String {
     let mut text = String::new();
     match format {
         Format::Json => text = document::budgets(checked),
         Format::Csv | Format::ExactCsv => add_csv(&mut text, "", budget::rows(checked), format, false),
         Format::Md => text = markdown(checked),
-        Format::Table => text = budget::rows(checked).to_text(),
+        Format::Table => text = budget::rows(checked).to_text_fitting(width),
         Format::Junit => text = junit(checked),
         Format::Sarif => text = sarif(checked, &budget.path.display().to_string(), &|path| budget.line(path)),
     }

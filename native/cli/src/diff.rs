@@ -5,6 +5,7 @@ use crate::args::{self, Files, Format};
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
 use crate::print::print;
 use crate::progress::read_run;
+use crate::terminal;
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, RunFiles};
 use kinetoscope_core::output::document;
@@ -32,7 +33,7 @@ pub(crate) fn diff(name: &str, matches: &ArgMatches) -> Result<u8, Failure> {
     match format {
         Format::Json => text = document::comparison(query.name, &comparison, &answer.rows),
         Format::Csv | Format::ExactCsv => add_csv(&mut text, "", answer.rows, format, false),
-        _ => add_text(&mut text, "", &answer, format, None, false),
+        _ => add_text(&mut text, "", &answer, format, terminal::width(files.output.as_deref()), false),
     }
     print(&text, files.output.as_deref())?;
     if files.strict && comparison.is_partial() {

@@ -21,7 +21,7 @@ pub(crate) fn outline(matches: &ArgMatches) -> Result<u8, Failure> {
     let limit = matches.get_one("row-limit").copied().or((format == Format::Table).then_some(ROWS));
     let sources = sources(&files.traces)?;
     let several = sources.len() > 1;
-    let width = terminal::width().filter(|_| files.output.is_none());
+    let width = terminal::width(files.output.as_deref());
     let (mut document, mut text) = (Document::new("outline"), String::new());
     let (mut code, mut answered) = (0, false);
     for source in &sources {

@@ -4,6 +4,7 @@ use crate::answer::add_csv;
 use crate::args::{self, Format};
 use crate::failure::{Failure, report};
 use crate::print::print;
+use crate::terminal;
 use clap::ArgMatches;
 use kinetoscope::files::{behind_links, folder_of};
 use kinetoscope_core::output::document;
@@ -108,13 +109,13 @@ pub(crate) fn trend(matches: &ArgMatches) -> Result<u8, Failure> {
     let lines = lines.map_err(|error| failure(error.to_string()))?;
     let trend = Trend::read(&lines).map_err(|error| failure(error.to_string()))?;
     let mut text = String::new();
-    let format = args::format(matches);
+    let (format, output) = (args::format(matches), args::output_of(matches));
     match format {
         Format::Json => text = document::trend(&trend),
         Format::Csv | Format::ExactCsv => add_csv(&mut text, "", trend.rows(), format, false),
         Format::Md => text = trend.rows().to_markdown(),
-        _ => text = trend.page().into_string(),
+        _ => text = trend.page().to_text(terminal::width(output.as_deref())),
     }
-    print(&text, args::output_of(matches).as_deref())?;
+    print(&text, output.as_deref())?;
     Ok(0)
 }

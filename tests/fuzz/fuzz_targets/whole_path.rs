@@ -58,7 +58,7 @@ fuzz_target!(|data: &[u8]| {
                 answer => answer.expect("an answer"),
             };
             assert!(!answer.failed || query.name == "fitness", "{}", answer.rows.to_text());
-            let _ = (answer.to_text(), answer.rows.to_csv());
+            let _ = (answer.to_text(None), answer.rows.to_csv());
         }
     }
     for track in 0..trace.table.tracks.all().len() as u32 {

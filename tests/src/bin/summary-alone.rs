@@ -11,6 +11,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::default();
     let request = Request::new(&options).about(&path).for_reading(true);
     let answer = query("summary")?.answer(&trace, request)?;
-    println!("{}", answer.to_text());
+    println!("{}", answer.to_text(None));
     Ok(())
 }

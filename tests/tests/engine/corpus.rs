@@ -56,7 +56,7 @@ fn every_event_is_read_and_every_identity_holds() {
                 faults.push(format!("{name}: {check:?}"));
             }
         }
-        let text = summary_text::render(name, &analysis);
+        let text = summary_text::render(name, &analysis).to_text(None);
         assert!(text.contains("Data quality"), "{name}");
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

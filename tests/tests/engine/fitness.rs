@@ -195,19 +195,92 @@ fn one_collective_with_all_the_time_waited_for_other_ranks() {
         }
         made(&json!(events))
     };
-    is(&trace(80), "communication", "limited", &[("one_collective", 1)]);
-    is(&trace(79), "communication", "good", &[]);
+    let others = [("other_ranks", 5), ("unnamed_groups", 5)];
+    is(&trace(80), "communication", "limited", &[&[("one_collective", 1)], &others[..]].concat());
+    is(&trace(79), "communication", "limited", &others);
 }
 
 #[test]
 fn a_rank_of_several_does_not_show_who_was_late() {
-    let trace = |ranks: i64| {
+    let trace = |ranks: Option<i64>| {
         let mut events = launches(2);
         events[2]["name"] = "ncclDevKernel_AllReduce_Sum_f32".into();
+        events[2]["args"]["Collective name"] = "allreduce".into();
         made(&json!({"traceEvents": events, "distributedInfo": {"rank": 0, "world_size": ranks}}))
     };
-    is(&trace(2), "communication", "limited", &[("other_ranks", 1)]);
-    is(&trace(1), "communication", "good", &[]);
+    let is_communication = |ranks, expected: &str, codes: &[&str]| {
+        let (verdict, reasons) = verdict(&trace(ranks), "communication");
+        let reasons: Vec<String> =
+            reasons.into_iter().map(|reason| reason.0).filter(|code| code != "validator").collect();
+        assert_eq!(reasons, codes, "{ranks:?}");
+        assert!(reasons.is_empty() || verdict == expected, "{ranks:?}: {verdict}");
+    };
+    is_communication(Some(2), "limited", &["other_ranks"]);
+    is_communication(None, "limited", &["other_ranks"]);
+    is_communication(Some(1), "good", &[]);
+}
+
+/// Without arguments, nothing shows which ranks a collective is of.
+#[test]
+fn collectives_without_arguments_have_unknown_groups() {
+    let mut events = launches(2);
+    events[2]["name"] = "ncclDevKernel_AllReduce_Sum_f32".into();
+    is(&made(&json!(events)), "communication", "limited", &[("other_ranks", 1), ("unnamed_groups", 1)]);
+    let alone = json!({"traceEvents": events, "distributedInfo": {"rank": 0, "world_size": 1}});
+    is(&made(&alone), "communication", "good", &[]);
+}
+
+/// A collective of Gloo is on the host.
+#[test]
+fn collectives_of_the_host_are_communication() {
+    let gloo = span("user_annotation", "gloo:all_reduce", (1, 2), (0, 40), 0);
+    let trace = made(&json!([launch(1)[0], gloo]));
+    is(&trace, "communication", "limited", &[("other_ranks", 1), ("unnamed_groups", 1)]);
+    is(&trace, "device_time", "unfit", &[("no_device", 0)]);
+}
+
+/// Memory events of the CPU do not show the memory of the device that was used.
+#[test]
+fn memory_of_the_cpu_is_not_that_of_devices() {
+    let memory = |device: i64| {
+        json!({"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 105, "s": "t",
+            "args": {"Device Type": device, "Device Id": 0, "Addr": 1, "Bytes": 64, "Total Allocated": 64}})
+    };
+    let trace = |device| made(&json!([&launches(1)[..], &[memory(device)]].concat()));
+    is(&trace(0), "memory", "limited", &[("host_memory_only", 1)]);
+    is(&trace(1), "memory", "good", &[]);
+}
+
+/// What is captured into a graph does not run yet, so that its calls lack no work.
+#[test]
+fn captured_launches_lack_no_work() {
+    let trace = |begin: &str| {
+        let mut events = launches(2);
+        for id in 3..9 {
+            events.push(span("cuda_runtime", "cudaLaunchKernel", (1, 1), (id * 100, id * 100 + 5), id));
+        }
+        events.push(span("cuda_runtime", begin, (1, 1), (290, 295), 20));
+        events.push(span("cuda_runtime", "cudaStreamEndCapture", (1, 1), (890, 895), 21));
+        made(&json!(events))
+    };
+    is(&trace("cudaStreamBeginCapture"), "device_time", "good", &[]);
+    is(&trace("cudaStreamQuery"), "device_time", "limited", &[("launches_without_work", 6)]);
+}
+
+/// Memsets without device work: 1 of 100 us of work, and far more.
+#[test]
+fn memsets_that_were_left_out_are_short() {
+    let trace = |memsets: i64| {
+        let mut events = launches(60);
+        for id in 0..memsets {
+            let start = 10_000 + id * 10;
+            events.push(span("cuda_runtime", "cudaMemsetAsync", (1, 1), (start, start + 5), 100 + id));
+        }
+        made(&json!(events))
+    };
+    // 60 kernels of 25 us are 1,500 us; 3 memsets would take 15.
+    is(&trace(3), "device_time", "good", &[]);
+    is(&trace(4), "device_time", "limited", &[("launches_without_work", 4), ("filtered", 1)]);
 }
 
 /// Four steps of 200 us with two launches each.

@@ -80,7 +80,7 @@ fn changes(query: &Query, traces: &[Trace]) -> bool {
     let answer = |trace: &Trace| {
         [false, true].map(|for_reading| {
             let request = Request::new(&options).for_reading(for_reading);
-            query.answer(trace, request).map(|answer| (answer.to_text(), answer.failed, answer.rows))
+            query.answer(trace, request).map(|answer| (answer.to_text(None), answer.failed, answer.rows))
         })
     };
     differ(traces, answer)

@@ -100,6 +100,25 @@ fn launches_are_grouped_on_request() {
     assert_eq!(groups("launch"), single);
 }
 
+/// One call that launches a graph of three kernels on two streams: one launch, whose delay is that of the first kernel.
+#[test]
+fn the_launch_of_a_graph_is_one_launch() {
+    let [call, first] = launch(1, (0, 10), 7, (15, 20));
+    let [_, second] = launch(1, (0, 10), 8, (30, 35));
+    let [_, third] = launch(1, (0, 10), 7, (40, 60));
+    let trace = made(&json!([call, third, second, first]));
+    let by = |by: &str| rows_with(&trace, "launches", &json!({"by": by}));
+    let [of_calls] = by("call").try_into().expect("one row");
+    let keys = ["count", "activities", "delay_mean_ns", "delay_max_ns", "work_mean_ns", "late"];
+    assert_eq!(ints(&of_calls, &keys), [1, 3, 5_000, 5_000, 10_000, 0]);
+    let streams: Vec<(Vec<i64>, Value)> = by("stream")
+        .iter()
+        .map(|row| (ints(row, &["count", "activities"]), row["delay_mean_ns"].clone()))
+        .collect();
+    assert_eq!(streams, [(vec![1, 2], json!(5_000)), (vec![0, 1], Value::Null)]);
+    assert_eq!(by("launch").len(), 1);
+}
+
 /// Copies that have their kind in their arguments are named by it.
 #[test]
 fn copies_are_named_by_their_kinds() {

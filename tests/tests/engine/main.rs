@@ -23,6 +23,7 @@ mod newer_fields;
 mod outline;
 mod perfetto;
 mod perfetto_export;
+mod predictions;
 mod private_traces;
 mod properties;
 mod random_events;

@@ -202,6 +202,45 @@ fn device_work_of_collectives_counts_once() {
     assert_eq!((&calls[0]["bytes"], &calls[0]["bytes_per_second"]), (&200.into(), &40_000_000.into()));
 }
 
+/// Kernels and spans of the host without arguments are collectives all the same. A span whose call was recorded is the same one.
+#[test]
+fn collectives_without_arguments_are_rows() {
+    let names = |events: Value| -> Vec<(Value, Value, Value)> {
+        let calls = rows(&made(&events), "collectives");
+        calls
+            .iter()
+            .map(|call| (call["collective"].clone(), call["cpu_ns"].clone(), call["device_ns"].clone()))
+            .collect()
+    };
+    let kernels = json!([
+        work("ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", 20, &json!({})),
+        work("void vllm::cross_device_reduce_1stage<__half, 8>(vllm::RankData*)", 40, &json!({})),
+        work("ampere_sgemm_128x64_tn", 60, &json!({})),
+    ]);
+    let expected = [("all_reduce", 5_000), ("reduce", 5_000)];
+    let expected = expected.map(|(name, ns)| (json!(name), Value::Null, json!(ns)));
+    assert_eq!(names(kernels), expected);
+    let host = |name: &str, args: Value| json!({"ph": "X", "cat": "user_annotation", "name": name, "pid": 1, "tid": 2, "ts": 3, "dur": 9, "args": args});
+    let span = host("gloo:all_gather", json!({}));
+    assert_eq!(names(json!([span])), [(json!("all_gather"), json!(9_000), Value::Null)]);
+    let mut call = host("record_param_comms", json!({"Collective name": "allgather"}));
+    call["cat"] = "cpu_op".into();
+    assert_eq!(names(json!([call, span])), [(json!("allgather"), json!(9_000), Value::Null)]);
+}
+
+/// An annotation on a stream shows what the host did, and is no work of the stream.
+#[test]
+fn annotations_on_streams_are_not_busy_time() {
+    let mut annotation = work("step", 0, &json!({}));
+    annotation["cat"] = "gpu_user_annotation".into();
+    annotation["dur"] = 80.into();
+    let kernels = [work("gemm", 20, &json!({})), work("gemm", 40, &json!({}))];
+    let trace = made(&json!([annotation, kernels[0], kernels[1]]));
+    let rows = rows(&trace, "tracks");
+    let row = find(&rows, "kind", "device");
+    assert_eq!((&row["busy_ns"], &row["end_ns"]), (&10_000.into(), &80_000.into()), "{row}");
+}
+
 /// Kineto shortens the ranks of large groups. A damaged count has no size.
 #[test]
 fn ranks_of_collectives_can_be_shortened() {

@@ -1,6 +1,7 @@
 //! Runs of several ranks: recorded ones with a known truth, generated ones, and those of others.
 
 mod generated;
+mod late;
 mod others;
 mod recorded;
 

@@ -275,7 +275,12 @@ fn the_steps_of_launches_add_up_to_those_of_the_table() {
         };
         assert_eq!(source.len(), all.len());
         assert_eq!(sums("call_ns"), expected(|launch| launch.call_ns), "{}", path.display());
-        assert_eq!(sums("delay_ns"), expected(|launch| launch.delay_ns), "{}", path.display());
+        assert_eq!(
+            sums("delay_ns"),
+            expected(|launch| launch.delay_ns * i64::from(launch.is_first)),
+            "{}",
+            path.display()
+        );
         assert_eq!(sums("work_ns"), expected(|launch| launch.work_ns), "{}", path.display());
         let is_work = |&row: &Row| trace.table.category(row).is_device_work() && trace.table.is_span(row);
         // Work without a launch counts for a step, and is no launch.

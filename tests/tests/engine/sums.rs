@@ -172,7 +172,7 @@ fn answer_every_query(trace: &Trace) {
             // Whether a trace is fit for a question is no matter of sums.
             assert!(!answer.failed || query.name == "fitness", "{}", answer.rows.to_text());
             check_totals(query.name, &answer.rows);
-            let _ = (answer.to_text(), answer.rows.to_csv());
+            let _ = (answer.to_text(None), answer.rows.to_csv());
         }
     }
     for counter in counters(trace) {

@@ -1,13 +1,20 @@
 //! Collectives and point-to-point messages: what each call sent, and how long it took.
+//!
+//! A call with arguments is a row with the sum of its device work. Kernels of collectives without such a call, and spans of
+//! Gloo or MPI, are rows as well: their names say which collective they are, and what the arguments would say is not known.
 
-use crate::analysis::query::Query;
+use super::device_time::{Class, Classes};
+use super::names::{is_host_collective, short_name};
+use super::operation::Operation;
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
+use crate::analysis::query::{Input, Query};
+use crate::base::names::NameId;
 use crate::base::order::sort_by_key;
 use crate::base::rows::{Cell, Column, Rows, Shape, columns};
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
-use crate::trace::table::events::Row;
+use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
 use crate::trace::table::layout::FieldPlace;
 use alloc::borrow::ToOwned;
@@ -24,8 +31,9 @@ pub(crate) const COLLECTIVES: Query = Query::new(
 )
 .examples(&["rank0.json", "rank0.json --row-limit 20 --format csv"])
 .options::<ListOptions>()
+.inputs(&[Input::KernelRules])
 .questions(&[Question::Communication])
-.hint("no calls of collectives in this trace: PyTorch records them with its backends for several ranks");
+.hint("no collective in this trace: neither calls, nor kernels, nor spans of Gloo or MPI");
 
 columns! {
     /// The columns of the answer.
@@ -37,10 +45,12 @@ columns! {
         let bytes = message_bytes([int(ins), int(outs)], item);
         let time = call.device_ns.unwrap_or(0);
         let sent = bytes.filter(|&bytes| bytes > 0 && time > 0);
+        let is_on_host = !table.category(call.row).is_device_work();
     } [
         Column::ns("start_ns", "Start", "The start of the call, after the start of the recording.") =>
             table.ts(call.row).saturating_sub(trace.start_ns),
-        Column::text("collective", "Collective", "The name of the collective.") => text(name),
+        Column::text("collective", "Collective", "The name of the collective. Of a kernel or span without arguments, what its name means.") =>
+            text(name).unwrap_or_else(|| meaning(table, call.row)),
         Column::text("group", "Group", "The name of the process group.").nullable() => text(group),
         Column::text("group_description", "", "The description of the process group.").nullable() =>
             text(about),
@@ -65,7 +75,7 @@ columns! {
         Column::bytes("bytes", "Bytes", "The size of the input or the output, whichever is larger.")
             .nullable() => bytes,
         Column::ns("cpu_ns", "CPU", "The duration of the call on the CPU.").nullable() =>
-            (table.category(call.row) == Category::CpuOp).then(|| table.dur(call.row).max(0)),
+            is_on_host.then(|| table.dur(call.row).max(0)),
         Column::ns("device_ns", "Device", "Sum of the durations of its device work.").nullable() =>
             call.device_ns,
         Column::rate("bytes_per_second", "B/s", "The bytes divided by the device time. It includes the time in which the collective waited for other ranks.")
@@ -97,8 +107,22 @@ struct Call<'a> {
     device_ns: Option<i64>,
 }
 
-/// Returns every call of a collective, in order of time. Device work with the arguments of a collective counts as a call
-/// of its own if the call itself was not recorded.
+impl Call<'_> {
+    /// The call of an event without arguments.
+    fn unnamed(row: Row) -> Self {
+        Call { row, args: [None; 13], device_ns: None }
+    }
+}
+
+/// The collective that the name of a kernel or span means.
+fn meaning(table: &Table, row: Row) -> String {
+    match Operation::from_name(table.name(row)) {
+        Operation::Other => short_name(table.name(row)),
+        operation => operation.as_str().to_owned(),
+    }
+}
+
+/// Returns every call of a collective, in order of time.
 pub(crate) fn collectives(trace: &Trace) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for (_, cells) in calls(trace) {
@@ -110,39 +134,74 @@ pub(crate) fn collectives(trace: &Trace) -> Rows {
 /// Returns the event and the cells of every call.
 pub(crate) fn calls(trace: &Trace) -> Vec<(Row, Vec<Cell>)> {
     let table = &trace.table;
-    let keys = ARGUMENTS.map(|key| table.names.find(key));
-    if keys[0].is_none() {
-        return Vec::new();
+    let mut calls = described(trace);
+    add_work(trace, &mut calls);
+    // A call without device work is one that the host carries out: its span is the same call.
+    if calls.iter().all(|call| call.device_ns.is_some()) {
+        let spans = table.names.that(is_host_collective);
+        let rows = table.rows().filter(|&row| spans.has(table.name_id(row)) && table.is_span(row));
+        calls.extend(rows.map(Call::unnamed));
     }
-    let call = |row: Row| {
-        let mut args = [None; 13];
-        for (field, value) in table.all_fields(row).filter(|(field, _)| field.place == FieldPlace::Args) {
-            if let Some(at) = keys.iter().position(|&key| key == Some(field.key)) {
-                args[at] = Some(value);
-            }
-        }
-        args[0].is_some().then_some(Call { row, args, device_ns: None })
-    };
-    let has_name = |row: Row| table.layout(row).fields.iter().any(|field| Some(field.key) == keys[0]);
-    let named = || table.rows().filter(|&row| table.is_span(row) && has_name(row));
-    let mut calls: Vec<Call<'_>> =
-        named().filter(|&row| table.category(row) == Category::CpuOp).filter_map(call).collect();
+    sort_by_key(&mut calls, |call| (table.ts(call.row), i64::from(call.row)));
+    calls.iter().map(|call| (call.row, row(trace, call).into())).collect()
+}
+
+/// The calls of operators with the arguments of a collective.
+fn described(trace: &Trace) -> Vec<Call<'_>> {
+    let arguments = Arguments::new(&trace.table);
+    let operators = trace.table.rows_of(Category::CpuOp).filter(|&row| trace.table.is_span(row));
+    operators.filter_map(|row| arguments.call(row)).collect()
+}
+
+/// Adds the device work to its calls. Work of collectives that no call started is a call of its own.
+fn add_work<'a>(trace: &'a Trace, calls: &mut Vec<Call<'a>>) {
+    let table = &trace.table;
+    let arguments = Arguments::new(table);
+    let mut classes = Classes::new(trace);
     let mut call_of: Vec<Option<usize>> = vec![None; table.len()];
     for (at, call) in calls.iter().enumerate() {
         call_of[call.row.index()] = Some(at);
     }
-    for &(work, op) in &trace.links.op_of {
-        if let Some(at) = call_of[op.index()] {
+    let is_work = |&row: &Row| table.category(row).is_device_work() && table.is_span(row);
+    for work in table.rows().filter(is_work) {
+        let duration = table.dur(work).max(0);
+        if let Some(at) = trace.links.op(work).and_then(|op| call_of[op.index()]) {
             let sum = calls[at].device_ns.get_or_insert(0);
-            *sum = sum.saturating_add(table.dur(work).max(0));
+            *sum = sum.saturating_add(duration);
+            continue;
         }
+        let is_unnamed = classes.class(work) == Class::Communication;
+        let alone = arguments.call(work).or_else(|| is_unnamed.then(|| Call::unnamed(work)));
+        calls.extend(alone.map(|call| Call { device_ns: Some(duration), ..call }));
     }
-    let is_alone = |row: Row| trace.links.op(row).is_none_or(|op| call_of[op.index()].is_none());
-    let alone = named().filter(|&row| table.category(row).is_device_work() && is_alone(row));
-    let alone = alone.filter_map(call);
-    calls.extend(alone.map(|call| Call { device_ns: Some(table.dur(call.row).max(0)), ..call }));
-    sort_by_key(&mut calls, |call| (table.ts(call.row), i64::from(call.row)));
-    calls.iter().map(|call| (call.row, row(trace, call).into())).collect()
+}
+
+/// The keys of the arguments of a table.
+struct Arguments<'a> {
+    table: &'a Table,
+    keys: [Option<NameId>; 13],
+}
+
+impl<'a> Arguments<'a> {
+    fn new(table: &'a Table) -> Arguments<'a> {
+        Arguments { table, keys: ARGUMENTS.map(|key| table.names.find(key)) }
+    }
+
+    /// Returns the call that an event with the arguments of a collective is.
+    fn call(&self, row: Row) -> Option<Call<'a>> {
+        let name = self.keys[0]?;
+        if !self.table.layout(row).fields.iter().any(|field| field.key == name) {
+            return None;
+        }
+        let mut args = [None; 13];
+        let fields = self.table.all_fields(row).filter(|(field, _)| field.place == FieldPlace::Args);
+        for (field, value) in fields {
+            if let Some(at) = self.keys.iter().position(|&key| key == Some(field.key)) {
+                args[at] = Some(value);
+            }
+        }
+        args[0].is_some().then_some(Call { row, args, device_ns: None })
+    }
 }
 
 /// The ranks in a text such as `[0, 1, 2]`; long ones are shortened to `[0, 1, ..., 7]`.

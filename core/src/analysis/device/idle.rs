@@ -14,7 +14,7 @@ pub(crate) use cause::whole_cause;
 #[doc(hidden)]
 pub use cause::{NameSign, name_sign};
 pub(crate) use host::{Host, Reason, Walk};
-pub(crate) use phases::{Capture, WAIT_NS, captures, early_waits, first_uses};
+pub(crate) use phases::{Capture, Captures, WAIT_NS, early_waits, first_uses};
 
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::base::diagnostics::Code;

@@ -89,6 +89,7 @@ columns! {
         Column::text("short_name", "Name", "The name without namespaces and parameters.") =>
             group.short_name.as_str(),
         Column::word("class", "Class", &Class::VOCABULARY, "compute, communication, memcpy or memset; null for a group of several.")
+            .minor()
             .nullable() => group.only_class().map(Class::as_str),
         Column::word("category", "Category", &KernelCategory::VOCABULARY, "What it does, by the rules for names; null for a group of several.")
             .nullable() => group.only_category().map(KernelCategory::as_str),

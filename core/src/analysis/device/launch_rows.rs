@@ -33,10 +33,15 @@ pub(crate) const LAUNCHES: Query = Query::new(
 
 columns! {
     /// The columns of the answer.
-    pub(crate) const COLUMNS: fn row(trace: &Trace, group: &Launches, latest: &Launch) {
+    pub(crate) const COLUMNS: fn row(trace: &Trace, group: &Launches) {
         let table = &trace.table;
-        let spread = |time: fn(&Launch) -> i64| Spread::from_times(group.launches.iter().map(time).collect());
-        let (call, delay) = (spread(|launch| launch.call_ns), spread(|launch| launch.delay_ns));
+        let spread = |of: &[Launch], time: fn(&Launch) -> i64| {
+            (!of.is_empty()).then(|| Spread::from_times(of.iter().map(time).collect()))
+        };
+        let call = spread(&group.launches, |launch| launch.call_ns);
+        let delay = spread(&group.launches, |launch| launch.delay_ns);
+        let work = Spread::from_times(group.activities.iter().map(|launch| launch.work_ns).collect());
+        let latest = group.latest();
         let track = group.stream.map(|stream| table.tracks.get(stream));
         let queue = group.queue.as_ref();
     } [
@@ -46,16 +51,23 @@ columns! {
             track.map(|track| own_id(table, track.tid)),
         Column::text("name", "Name", "The name of the call, or of the kernel, copy or memset.").nullable() =>
             group.name.as_deref(),
-        Column::int("count", "Count", "The number of launches.") => group.launches.len(),
-        Column::ns("call_mean_ns", "Call", "The mean duration of the calls.") => call.mean,
-        Column::ns("call_max_ns", "Call max", "The longest duration of a call.") => call.max,
-        Column::ns("delay_mean_ns", "Delay", "The mean time from the end of the call to the start of the work; 0 if the work starts earlier.") =>
-            delay.mean,
-        Column::ns("delay_median_ns", "Median", "Half of the delays are at most this long.") => delay.median,
-        Column::ns("delay_p95_ns", "95%", "95 % of the delays are at most this long.") => delay.p95,
-        Column::ns("delay_max_ns", "Delay max", "The longest delay.") => delay.max,
-        Column::ns("work_mean_ns", "Work", "The mean duration of the work.") =>
-            spread(|launch| launch.work_ns).mean,
+        Column::int("count", "Count", "The number of launches. A call that launches a graph is one.") =>
+            group.launches.len(),
+        Column::int("activities", "Work", "The number of kernels, copies and memsets, those of graphs too.") =>
+            group.activities.len(),
+        Column::ns("call_mean_ns", "Call", "The mean duration of the calls.").nullable() =>
+            call.map(|call| call.mean),
+        Column::ns("call_max_ns", "Call max", "The longest duration of a call.").nullable() =>
+            call.map(|call| call.max),
+        Column::ns("delay_mean_ns", "Delay", "The mean time from the end of the call to the start of its first work; 0 if the work starts earlier.")
+            .nullable() => delay.map(|delay| delay.mean),
+        Column::ns("delay_median_ns", "Median", "Half of the delays are at most this long.").nullable() =>
+            delay.map(|delay| delay.median),
+        Column::ns("delay_p95_ns", "95%", "95 % of the delays are at most this long.").nullable() =>
+            delay.map(|delay| delay.p95),
+        Column::ns("delay_max_ns", "Delay max", "The longest delay.").nullable() =>
+            delay.map(|delay| delay.max),
+        Column::ns("work_mean_ns", "Work time", "The mean duration of the kernels, copies and memsets.") => work.mean,
         Column::int("short", "Short", "The number with a call of at most 50 us and work that takes less time than it.") =>
             group.count(Launch::is_short),
         Column::int("slow", "Slow calls", "The number with a call of more than 50 us.") =>
@@ -70,8 +82,10 @@ columns! {
             .nullable() => queue.map(|queue| queue.full_ns),
         Column::rate("bytes_per_second", "B/s", "The bytes of copies and memsets divided by their durations.")
             .nullable() => group.bytes_per_second(table),
-        Column::int("event", "", "The index of the work with the longest delay.") => latest.work.index(),
-        Column::int("call_event", "", "The index of its call.") => latest.call.index(),
+        Column::int("event", "", "The index of the work with the longest delay.").nullable() =>
+            latest.map(|launch| launch.work.index()),
+        Column::int("call_event", "", "The index of its call.").nullable() =>
+            latest.map(|launch| launch.call.index()),
     ]
 }
 
@@ -79,9 +93,7 @@ columns! {
 pub(crate) fn launch_rows(trace: &Trace, options: &LaunchesOptions) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     for group in grouped(trace, options.by).into_iter().take(options.row_limit.unwrap_or(usize::MAX)) {
-        if let Some(latest) = group.latest() {
-            rows.push(row(trace, &group, latest));
-        }
+        rows.push(row(trace, &group));
     }
     rows
 }

@@ -1,4 +1,7 @@
 //! Launches: calls of the runtime or the driver with the device work that they started.
+//!
+//! The launch of a graph starts many activities with one call. It is one launch, whose work is the first of them: only that
+//! one waits for the call. The others wait for each other.
 
 pub(crate) mod bandwidth;
 pub(crate) mod queue;
@@ -14,6 +17,7 @@ use crate::trace::table::events::{Row, Table};
 use crate::trace::table::layout::Key;
 use crate::trace::table::tracks::TrackId;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// A call that lasts longer is slow, in ns.
@@ -38,7 +42,7 @@ words! {
     }
 }
 
-/// A call with the device work that it started.
+/// A call with work of a device that it started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// The call.
@@ -51,6 +55,8 @@ pub struct Launch {
     pub delay_ns: i64,
     /// The duration of the work, in ns.
     pub work_ns: i64,
+    /// Whether the work is the first that the call started.
+    pub is_first: bool,
 }
 
 impl Launch {
@@ -58,6 +64,7 @@ impl Launch {
         Launch {
             call,
             work,
+            is_first: true,
             call_ns: table.dur(call).max(0),
             delay_ns: table.ts(work).saturating_sub(table.end(call)).max(0),
             work_ns: table.dur(work).max(0),
@@ -80,7 +87,7 @@ impl Launch {
     }
 }
 
-/// Launches of a stream, of a call or of a kernel; at least one.
+/// The work of a stream, of a name of calls, of a kernel, or of one call; at least one activity.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Launches {
@@ -88,22 +95,38 @@ pub struct Launches {
     pub stream: Option<TrackId>,
     /// The name of the call or the kernel, if the group is one.
     pub name: Option<String>,
-    /// The launches in the order of the work.
+    /// The work with its calls, in order.
+    pub activities: Vec<Launch>,
+    /// Those of them that are the first work of their call.
     pub launches: Vec<Launch>,
     /// The work of the stream that waits, if the group is a stream.
     pub queue: Option<Queue>,
 }
 
-/// Returns every launch in the order of the work.
+/// Returns all device work that has a call, in order.
 pub fn launches(trace: &Trace) -> Vec<Launch> {
     let table = &trace.table;
     let is_work = |work: Row| table.category(work).is_device_work() && table.is_span(work);
     let links = trace.links.launch_of.iter().filter(|link| is_work(link.0));
-    links.map(|&(work, call)| Launch::new(table, work, call)).collect()
+    let mut all: Vec<Launch> = links.map(|&(work, call)| Launch::new(table, work, call)).collect();
+    let mut first_of: Vec<Option<usize>> = vec![None; table.len()];
+    for at in 0..all.len() {
+        let Launch { call, work, .. } = all[at];
+        match first_of[call.index()] {
+            Some(first) if table.ts(all[first].work) <= table.ts(work) => all[at].is_first = false,
+            earlier => {
+                if let Some(earlier) = earlier {
+                    all[earlier].is_first = false;
+                }
+                first_of[call.index()] = Some(at);
+            }
+        }
+    }
+    all
 }
 
-/// Returns the launches in groups, those with the largest sum of delays first; every launch is a group of its own for
-/// [`LaunchesBy::Launch`].
+/// Returns the work and its launches in groups, those with the largest sum of delays first; every call is a group of its own
+/// for [`LaunchesBy::Launch`].
 pub fn grouped(trace: &Trace, by: LaunchesBy) -> Vec<Launches> {
     let table = &trace.table;
     let all = launches(trace);
@@ -118,7 +141,7 @@ pub fn grouped(trace: &Trace, by: LaunchesBy) -> Vec<Launches> {
             LaunchesBy::Stream => group(track.0),
             LaunchesBy::Call => group(table.name_id(launch.call).0),
             LaunchesBy::Kernel => group(names.name_key(launch.work)),
-            LaunchesBy::Launch => next,
+            LaunchesBy::Launch => group(launch.call.index() as u32),
         };
         if at == next {
             let name = match by {
@@ -127,16 +150,20 @@ pub fn grouped(trace: &Trace, by: LaunchesBy) -> Vec<Launches> {
                 LaunchesBy::Kernel | LaunchesBy::Launch => Some(activity_name(trace, launch.work)),
             };
             let stream = matches!(by, LaunchesBy::Stream | LaunchesBy::Launch).then_some(track);
-            groups.push(Launches { stream, name, launches: Vec::new(), queue: None });
+            groups.push(Launches { stream, name, activities: Vec::new(), launches: Vec::new(), queue: None });
         }
-        groups[at as usize].launches.push(launch);
+        let known = &mut groups[at as usize];
+        known.activities.push(launch);
+        if launch.is_first {
+            known.launches.push(launch);
+        }
     }
     if by == LaunchesBy::Stream {
         for group in &mut groups {
-            group.queue = Some(Queue::new(table, &group.launches));
+            group.queue = (!group.launches.is_empty()).then(|| Queue::new(table, &group.launches));
         }
     }
-    let first = |group: &Launches| group.launches.first().map_or(0, |launch| i64::from(launch.work));
+    let first = |group: &Launches| group.activities.first().map_or(0, |launch| i64::from(launch.work));
     sort_by_key(&mut groups, |group| (descending(group.sum(|launch| launch.delay_ns)), first(group)));
     groups
 }
@@ -160,7 +187,7 @@ impl Launches {
     /// Returns bytes per second of the copies and memsets: the sum of their bytes by the sum of their durations. `None`
     /// without any.
     pub fn bytes_per_second(&self, table: &Table) -> Option<f64> {
-        let sizes = self.launches.iter().filter_map(|launch| {
+        let sizes = self.activities.iter().filter_map(|launch| {
             let bytes = table.int(launch.work, Key::MemcpyBytes).filter(|&bytes| bytes > 0)?;
             Some((bytes as f64, launch.work_ns as f64))
         });

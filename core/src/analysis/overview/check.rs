@@ -57,7 +57,8 @@ const HOLDS: Column =
 const COUNT: Column =
     Column::int("count", "Count", "The number of violations, or of occurrences of the diagnostic.");
 const EXAMPLE: Column =
-    Column::text("example", "Example", "The first violation, or the text of the first occurrence.");
+    Column::text("example", "Example", "The first violation, or the text of the first occurrence.")
+        .sentence();
 const DESCRIPTION: Column =
     Column::text("description", "", "What the rule requires, or what the diagnostic means.");
 
@@ -65,8 +66,8 @@ columns! {
     const IDENTITIES: fn identity(identity: &Identity) [
         NAME => identity.name.as_str(),
         HOLDS => identity.holds,
-        Column::int("left", "Left", "The left side of the identity, in ns or as a count.") => identity.left,
-        Column::int("right", "Right", "The right side of the identity.") => identity.right,
+        Column::int("left", "Left", "The left side of the identity, in ns or as a count.").minor() => identity.left,
+        Column::int("right", "Right", "The right side of the identity.").minor() => identity.right,
     ]
 }
 

@@ -53,6 +53,8 @@ words! {
         NoCommunication = "no_communication",
         /// No memory events were recorded.
         NoMemory = "no_memory",
+        /// Devices were used, and memory events are those of the CPU.
+        HostMemoryOnly = "host_memory_only",
         /// No steps were recorded.
         NoSteps = "no_steps",
         /// Launch calls have no device work.
@@ -77,8 +79,10 @@ words! {
         Clocks = "clocks",
         /// One collective has nearly all communication time.
         OneCollective = "one_collective",
-        /// The other ranks are not part of the trace.
+        /// The other ranks are not part of the trace, or their number is not stated.
         OtherRanks = "other_ranks",
+        /// Collectives do not state their process groups.
+        UnnamedGroups = "unnamed_groups",
         /// Numbers of steps are missing.
         MissingSteps = "missing_steps",
         /// The first or the last step has much less work than the others.
@@ -275,7 +279,7 @@ columns! {
     pub(crate) const COLUMNS: fn row(fitness: &Fitness) [
         QUESTION => fitness.question.as_str(),
         VERDICT => fitness.verdict.as_str(),
-        Column::text("because", "Because", "The messages of all reasons.").nullable() =>
+        Column::text("because", "Because", "The messages of all reasons.").sentence().nullable() =>
             (!fitness.reasons.is_empty()).then(|| fitness.because()),
         REASONS => fitness.reasons_json(),
     ]

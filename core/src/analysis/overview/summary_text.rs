@@ -129,7 +129,7 @@ fn fitness(out: &mut Page, summary: &Summary) {
         let mut label = label;
         for (reason, questions) in reasons(summary, verdict) {
             let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-            out.line(format!("{label:<12}  {}{because}", questions.join(", ")));
+            out.hanging(format!("{label:<12}  {}{because}", questions.join(", ")), 16);
             label = "";
         }
     }
@@ -327,10 +327,11 @@ fn findings(out: &mut Page, summary: &Summary) {
         let savings = finding.saving.map(|saving| [saving.alone_ns, saving.added_ns]);
         let [alone, added] =
             savings.map_or(["–".into(), String::new()], |ns| ns.map(|ns| time_ns(ns, None)));
-        out.line(format!("  {alone:>9}  {added:>9}  {}", finding.message));
-        out.line(format!("{:23}→ {}", "", finding.advice));
+        // Messages are in the third column.
+        out.hanging(format!("  {alone:>9}  {added:>9}  {}", finding.message), 24);
+        out.hanging(format!("{:23}→ {}", "", finding.advice), 25);
         if !finding.command.is_empty() {
-            out.line(format!("{:23}→ kinetoscope {}", "", finding.command));
+            out.hanging(format!("{:23}→ kinetoscope {}", "", finding.command), 25);
         }
     }
 }

@@ -6,7 +6,7 @@
 //! changes, all of them take as long as recorded.
 
 use super::changes::Changes;
-use super::graph::{Dependency, Edge, Graph, NodeKind, Point};
+use super::graph::{Dependency, Edge, Graph, NodeId, NodeKind, Point};
 use super::what_if::{Replay, wall};
 use crate::analysis::device::idle::Cause;
 use alloc::vec;
@@ -19,7 +19,7 @@ enum Assumption {
     Guesses,
     /// Activities did not wait for other streams.
     NoStreams,
-    /// Idle threads did not wait for other threads.
+    /// Idle threads did not wait for other threads, except for backward passes.
     NoThreads,
 }
 
@@ -37,7 +37,9 @@ impl Assumption {
 
     /// The recorded duration of a node that waits for another thread, where the assumption is that it did not.
     fn recorded_ns(self, graph: &Graph, node: usize) -> Option<i64> {
-        let waits = graph.kinds[node] == NodeKind::Idle && graph.own_ns[node] == 0;
+        let end = Point::end(NodeId::new(node));
+        let is_backward = || graph.edges(end).any(|edge| edge.why == Dependency::Backward);
+        let waits = graph.kinds[node] == NodeKind::Idle && graph.own_ns[node] == 0 && !is_backward();
         let time = graph.nodes[node].time;
         (self == Assumption::NoThreads && waits).then_some(time.1 - time.0)
     }

@@ -15,6 +15,11 @@ impl Graph {
     pub(crate) fn from_trace(trace: &Trace, host: &Host<'_>) -> Graph {
         let Threads { mut nodes, places: threads, tracks, of_call } = threads(trace, host);
         let streams = streams(trace, &mut nodes);
+        if let Some(window) = trace.table.metadata.window {
+            // Of what reaches beyond the window that was read, the part in it counts.
+            let within = |ns: i64| ns.clamp(window.0, window.1);
+            nodes.iter_mut().for_each(|node| node.time = (within(node.time.0), within(node.time.1)));
+        }
         let first = streams.all.first().map_or(nodes.len(), |stream| stream.nodes.start);
         let launch = |node: &GraphNode| node.row.and_then(|row| of_call[trace.links.launch(row)?.index()]);
         let launches = nodes[first..].iter().map(launch).collect();
@@ -28,6 +33,7 @@ impl Graph {
             trace,
             nodes: &nodes,
             threads: &threads,
+            is_backward: tracks.iter().map(|&track| host.is_backward(track)).collect(),
             main,
             streams: &streams,
             begin,

@@ -12,6 +12,8 @@ pub(super) struct Builder<'a> {
     pub(super) nodes: &'a [GraphNode],
     /// The nodes of each thread of the host.
     pub(super) threads: &'a [Range<usize>],
+    /// Whether each of them runs backward passes.
+    pub(super) is_backward: Vec<bool>,
     /// The main thread of the host.
     pub(super) main: Option<usize>,
     pub(super) streams: &'a Streams,

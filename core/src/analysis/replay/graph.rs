@@ -65,6 +65,8 @@ pub enum Dependency {
     QueueFull,
     /// Another thread reached a point.
     Thread,
+    /// The same of a thread that runs backward passes: it works for the thread that started the pass.
+    Backward,
     /// The data loader prepares one batch after the other.
     Data,
     /// What it waited for was not recorded: the time since the point before it stays as it was.

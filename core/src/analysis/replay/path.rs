@@ -120,7 +120,7 @@ impl PathPart {
             Dependency::OtherStream => PathPart::StreamWait,
             Dependency::Synchronization => PathPart::SynchronizationDelay,
             Dependency::QueueFull => PathPart::QueueFull,
-            Dependency::Thread => PathPart::ThreadDelay,
+            Dependency::Thread | Dependency::Backward => PathPart::ThreadDelay,
             Dependency::Data => PathPart::DataLoading,
             Dependency::Unrecorded => PathPart::NotRecorded,
         }

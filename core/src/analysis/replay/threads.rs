@@ -92,7 +92,11 @@ impl Builder<'_> {
         let time = self.nodes[idle].time;
         let others = self.threads.iter().enumerate().filter(|&(other, _)| other != thread);
         let busy = others.filter(|(_, nodes)| 2 * self.busy_ns(nodes, time) > time.1 - time.0);
-        let reached = busy.filter_map(|(_, nodes)| self.reached_by(nodes, time.1));
+        let reached = busy.filter_map(|(other, nodes)| {
+            let edge = self.reached_by(nodes, time.1)?;
+            let is_backward = self.is_backward[thread] || self.is_backward[other];
+            Some(if is_backward { Edge { why: Dependency::Backward, ..edge } } else { edge })
+        });
         let edge = reached.min_by_key(|edge| edge.delay_ns)?;
         (edge.delay_ns < time.1 - time.0).then_some(edge)
     }

@@ -9,6 +9,7 @@ use crate::base::rows::{Column, Rows, Shape, columns};
 use crate::base::time;
 use crate::base::words::words;
 use crate::trace::Trace;
+use crate::trace::table::category::Category;
 use crate::trace::table::layout::FieldPlace;
 use crate::trace::table::tracks::{TrackId, plain};
 use crate::trace::tree::Lane;
@@ -32,7 +33,7 @@ columns! {
         let track = table.tracks.all()[at];
         let is_device = track.on_device || counted_device(plain(&table.names, track.pid)).is_some();
         let lanes = trace.tree.lanes_of(TrackId(at as u32));
-        let (busy_ns, extent) = outermost(trace, lanes);
+        let (busy_ns, extent) = (busy_ns(trace, lanes), extent(trace, lanes));
         let after = |ns: i64| ns.saturating_sub(trace.start_ns);
         let [priorities, channels, originals] = streams;
     } [
@@ -55,7 +56,8 @@ columns! {
             .nullable() => extent.map(|time| after(time.0)),
         Column::ns("end_ns", "End", "The end of the last span, after the start of the recording.")
             .nullable() => extent.map(|time| after(time.1)),
-        Column::ns("busy_ns", "Busy", "The time during which any span was open.") => busy_ns,
+        Column::ns("busy_ns", "Busy", "The time during which any span was open. Annotations on a stream do not count: they show what the host did, not work.") =>
+            busy_ns,
         Column::json("priorities", "", Shape::Numbers, "The priorities of the stream's kernels. A lower number runs first.") =>
             Value::from(priorities.as_slice()),
         Column::json("channels", "", Shape::Numbers, "The hardware channels of the stream's work. Streams that share a channel can wait for each other.") =>
@@ -96,19 +98,25 @@ pub(crate) fn track_rows(trace: &Trace) -> Rows {
     rows
 }
 
-/// The time in which a track has open spans, in ns, and the start and the end of all of them.
-fn outermost(trace: &Trace, lanes: &[Lane]) -> (i64, Option<(i64, i64)>) {
-    let table = &trace.table;
+/// The time in which a track has open spans, in ns.
+fn busy_ns(trace: &Trace, lanes: &[Lane]) -> i64 {
+    let (table, tree) = (&trace.table, &trace.tree);
+    let is_annotation = |at| table.category(tree.row(at)) == Category::GpuUserAnnotation;
     let mut busy = Collector::default();
-    let mut extent: Option<(i64, i64)> = None;
-    let spans = lanes.iter().flat_map(Lane::positions);
-    for root in spans.filter(|&at| trace.tree.parent(at).is_none()) {
-        let row = trace.tree.row(root);
-        let time = (table.ts(row), table.end(row));
-        busy.push(time);
-        extent = Some(extent.map_or(time, |w| (w.0.min(time.0), w.1.max(time.1))));
+    for at in lanes.iter().flat_map(Lane::positions).filter(|&at| !is_annotation(at)) {
+        if tree.parent(at).is_none_or(is_annotation) {
+            busy.push((table.ts(tree.row(at)), table.end(tree.row(at))));
+        }
     }
-    (busy.union().length(), extent)
+    busy.union().length()
+}
+
+/// The start and the end of all spans of a track.
+fn extent(trace: &Trace, lanes: &[Lane]) -> Option<(i64, i64)> {
+    let (table, tree) = (&trace.table, &trace.tree);
+    let roots = lanes.iter().flat_map(Lane::positions).filter(|&at| tree.parent(at).is_none());
+    let times = roots.map(|root| (table.ts(tree.row(root)), table.end(tree.row(root))));
+    times.reduce(|all, time| (all.0.min(time.0), all.1.max(time.1)))
 }
 
 /// Returns the distinct values of the arguments in [`OF_STREAMS`] of each track.

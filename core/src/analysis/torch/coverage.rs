@@ -3,7 +3,7 @@
 //! The call of a compiled graph is an annotation named `Torch-Compiled Region…` (`TORCHDYNAMO` before PyTorch 2).
 //! On each thread, only operators that begin after the previous one ended are counted, which excludes callees. An operator that ends within a region was captured. A region of *n* operators saves
 //! *n* − 1 launches by the host: its fusions. User annotations do not count as operators here, because a profiler step
-//! would hide all others. [`ProfileResult`] has the different counts of `torch._dynamo.profiler`, of traces that it recorded.
+//! would hide all others. A region without operators saves none. [`ProfileResult`] has the different counts of `torch._dynamo.profiler`, of traces that it recorded.
 
 use super::dynamo::{ANNOTATION, ProfileResult};
 use super::function_events::{EventKind, FunctionEvent, FunctionEvents};
@@ -57,7 +57,7 @@ columns! {
         Column::int("graphs", "Graph calls", "The number of calls of compiled graphs.") => metrics.graphs,
         Column::int("operators", "Operators", "The number of operators, without callees of other operators.") =>
             metrics.operators,
-        Column::int("fusions", "Fusions", "Operators minus graph calls: the launches that compilation saves.") =>
+        Column::int("fusions", "Fusions", "Operators beyond the first of each graph call: the launches that compilation saves.") =>
             metrics.fusions,
         Column::ns("time_ns", "CPU time", "CPU time, including callees; for a graph, that of its calls.") =>
             metrics.time_ns,
@@ -127,7 +127,15 @@ fn is_own(name: &str) -> bool {
 #[derive(Clone, Copy)]
 struct Thread {
     last_end: i64,
-    region: Option<(NameId, i64)>,
+    region: Option<Region>,
+}
+
+/// The outermost open region of a thread.
+#[derive(Clone, Copy)]
+struct Region {
+    name: NameId,
+    end: i64,
+    operators: i64,
 }
 
 /// Computes the coverage of a trace.
@@ -145,22 +153,24 @@ pub(crate) fn coverage(table: &Table, events: &FunctionEvents) -> Coverage {
             device_time_ns: device_totals[event.index()],
             ..ProfileMetrics::default()
         };
-        let inside = thread.region.filter(|region| end <= region.1);
+        let inside = thread.region.as_mut().filter(|region| end <= region.end);
         if is_compiled_region(table.name(row)) {
             // A region within another one is part of the same call.
             if inside.is_none() {
-                thread.region = Some((name, end));
-                *out.graphs.entry(name) += ProfileMetrics { graphs: 1, fusions: -1, ..metrics };
+                thread.region = Some(Region { name, end, operators: 0 });
+                *out.graphs.entry(name) += ProfileMetrics { graphs: 1, ..metrics };
             }
         } else if table.category(row) == Category::CpuOp
             && !is_own(table.name(row))
             && start >= thread.last_end
         {
             thread.last_end = end;
-            let operator = ProfileMetrics { operators: 1, fusions: 1, ..ProfileMetrics::default() };
-            if let Some((region, _)) = inside {
+            if let Some(region) = inside {
+                let fusions = i64::from(region.operators > 0);
+                region.operators += 1;
                 // Its time is part of the region's.
-                *out.graphs.entry(region) += operator;
+                *out.graphs.entry(region.name) +=
+                    ProfileMetrics { operators: 1, fusions, ..ProfileMetrics::default() };
             } else {
                 let missed = out.missed.entry(name);
                 missed.first.get_or_insert(event);
@@ -269,6 +279,20 @@ mod tests {
         assert_eq!(rows[2][1], "Torch-Compiled Region: 0/0".into());
         assert_eq!(rows[4][..4], ["missed".into(), "aten::linear".into(), Cell::Int(0), Cell::Int(1)]);
         assert_eq!(rows[5][3], Cell::Int(2));
+    }
+
+    #[test]
+    fn a_graph_without_operators_saves_nothing() {
+        let events = [
+            op("Torch-Compiled Region: 0/0", 1, 0, 10),
+            op("Torch-Compiled Region: 0/0", 1, 20, 50),
+            op("aten::mm", 1, 25, 5),
+            op("aten::add", 1, 32, 5),
+            op("aten::mul", 1, 80, 5),
+        ];
+        let trace = Trace::read(format!("[{}]", events.join(",")).as_bytes()).expect("a trace");
+        let found = coverage(&trace.table, &FunctionEvents::new(&trace));
+        assert_eq!((found.captured.graphs, found.captured.operators, found.captured.fusions), (2, 2, 1));
     }
 
     #[test]

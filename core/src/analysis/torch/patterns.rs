@@ -77,7 +77,7 @@ pub fn report(trace: &Trace, patterns: &[&dyn Pattern]) -> Page {
     let found = find(&scene, patterns);
     let rule = "-".repeat(40);
     let title = format!("{rule}TorchTidy Report{rule}");
-    let mut page = Page::default();
+    let mut page = Page::exact();
     page.line(&title);
     page.line("Matched Events:");
     let mut printed: Vec<[Option<String>; 2]> = Vec::new();

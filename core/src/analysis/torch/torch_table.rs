@@ -62,7 +62,7 @@ pub fn render(rows: &[Average], recorded: Recorded, options: &TableOptions) -> S
 
 /// Renders the table for a terminal: as [`render`], with names as [`escape::line()`] writes them.
 pub fn page(rows: &[Average], recorded: Recorded, options: &TableOptions) -> Page {
-    let mut page = Page::default();
+    let mut page = Page::exact();
     for line in lines(rows, recorded, options, escape::line) {
         page.line(line);
     }

@@ -126,6 +126,17 @@ impl CellType {
     }
 }
 
+/// How a column is laid out in a table that is wider than the line of its reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Its texts are shortened.
+    Plain,
+    /// Its texts are sentences, which are wrapped.
+    Sentence,
+    /// It is left out before others.
+    Minor,
+}
+
 /// A column: its key in JSON and CSV, its title in a table, and the type and meaning of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -137,13 +148,15 @@ pub struct Column {
     pub kind: CellType,
     /// Whether a cell can be [`Cell::Null`].
     pub optional: bool,
+    /// How it is laid out in a narrow table.
+    pub layout: Layout,
     /// One sentence that explains the value; empty without the feature `help`.
     pub about: &'static str,
 }
 
 impl Column {
     const fn new(kind: CellType, key: &'static str, title: &'static str, about: &'static str) -> Column {
-        Column { key, title, kind, optional: false, about: help(about) }
+        Column { key, title, kind, optional: false, layout: Layout::Plain, about: help(about) }
     }
 
     /// A column of [`CellType::Ns`].
@@ -214,6 +227,16 @@ impl Column {
     /// The same column, with cells that can be [`Cell::Null`].
     pub const fn nullable(self) -> Column {
         Column { optional: true, ..self }
+    }
+
+    /// The same column, with texts that are sentences.
+    pub(crate) const fn sentence(self) -> Column {
+        Column { layout: Layout::Sentence, ..self }
+    }
+
+    /// The same column, which narrow tables leave out first.
+    pub(crate) const fn minor(self) -> Column {
+        Column { layout: Layout::Minor, ..self }
     }
 
     /// Formats a cell for a person: words as labels.

@@ -64,9 +64,10 @@ impl<'t> All<'t> {
         Of::int("call_ns", "The duration of the call.", |all, at| Some(all.launches[at].call_ns)),
         Of::int(
             "delay_ns",
-            "The time from the end of the call to the start of the work; 0 if it starts earlier.",
-            |all, at| Some(all.launches[at].delay_ns),
-        ),
+            "The time from the end of the call to the start of its first work; 0 if it starts earlier. Other work of the call has none.",
+            |all, at| Some(all.launches[at].delay_ns).filter(|_| all.launches[at].is_first),
+        )
+        .optional(),
         Of::int("work_ns", "The duration of the work.", |all, at| Some(all.launches[at].work_ns)),
     ];
 }

@@ -20,7 +20,7 @@ columns! {
         Column::float("limit", "", "The largest value that is allowed.").nullable() => limit.limit,
         Column::float("base", "", "The mean value of the base.").nullable() => limit.base,
         Column::word("unit", "", &Unit::VOCABULARY, "The unit of these values.") => limit.metric.unit().as_str(),
-        Column::text("message", "Why", "A sentence about the outcome.") => limit.message.as_str(),
+        Column::text("message", "Why", "A sentence about the outcome.").sentence() => limit.message.as_str(),
     ]
 }
 

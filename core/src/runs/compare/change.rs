@@ -24,7 +24,7 @@ pub(super) fn change(line: &Line) -> Change {
     {
         return by_sign(contribution, Change::More, Change::Less);
     }
-    if line.work == Work::Replaced {
+    if line.work == Work::Replaced && !(is_renamed(line) && changes_time(line)) {
         return match (line.names[0].len(), line.names[1].len()) {
             (a, b) if a > b => Change::Fused,
             (a, b) if a < b => Change::Split,
@@ -32,6 +32,7 @@ pub(super) fn change(line: &Line) -> Change {
         };
     }
     match line.counts {
+        _ if line.work == Work::Replaced => by_sign(contribution, Change::Slower, Change::Faster),
         [0, b] if b > 0 => Change::New,
         [a, 0] if a > 0 => Change::Gone,
         _ if matches!(line.work, Work::OtherDevice | Work::OtherStream) => Change::Moved,
@@ -39,6 +40,21 @@ pub(super) fn change(line: &Line) -> Change {
         _ if other_calls(line) => Change::FewerCalls,
         _ => by_sign(contribution, Change::Slower, Change::Faster),
     }
+}
+
+/// Whether one name took the place of one other.
+fn is_renamed(line: &Line) -> bool {
+    line.names.iter().all(|names| names.len() == 1)
+}
+
+/// The share of the time of a side from which on a change is one of the time.
+const TIME_SHARE: f64 = 0.02;
+
+/// Whether the time of a line changed by more than the noise of its steps, and not only its name.
+fn changes_time(line: &Line) -> bool {
+    let largest = line.values[0].max(line.values[1]) as f64;
+    line.contribution().unsigned_abs() as f64 > largest * TIME_SHARE
+        && line.verdict.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
 }
 
 fn by_sign(contribution: i64, more: Change, less: Change) -> Change {
@@ -61,6 +77,7 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(DiffCause, String)> {
     let name = &line.name;
     let because = |why, text: &str| Some((why, String::from(text)));
     match (line.kind, line.work, change) {
+        _ if line.verdict.factor.is_some() => Some((DiffCause::Machine, of_machine(line))),
         (RowKind::Speed, ..) if line.about.is_some() => Some((DiffCause::Clock, line.about.clone()?)),
         _ if line.about.is_some() => Some((DiffCause::Waiting, line.about.clone()?)),
         (RowKind::Other, ..) if line.is_of_collectives() => {
@@ -104,6 +121,12 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(DiffCause, String)> {
         ),
         _ => Some((DiffCause::TimePerCall, per_call(line))),
     }
+}
+
+/// Why a total cannot be decided.
+fn of_machine(line: &Line) -> String {
+    let ratio = line.verdict.factor.unwrap_or(1.0);
+    format!("the same work takes {ratio:.2} times as long: the machine or the program can be the cause")
 }
 
 /// The inputs that differ, without those that are the same.

@@ -9,12 +9,14 @@
 //! not change, so the middle of their ratios is the common factor, and their spread is the noise between recordings (an
 //! empirical null, Efron, JASA 2004). A line that does the same work on both sides must differ from the common factor by
 //! more than that spread. A line whose work differs, by calls, shapes, types or names, has changed for sure: it is
-//! significant, and its interval shows whether its time changed as well.
+//! significant, and its interval shows whether its time changed as well. A total that changed by more than the noise of its
+//! steps, and by no more than the common factor and its spread, cannot be decided: one recording of each does not show whether
+//! the machine or the program is the cause.
 
 use super::kinds::{DiffPart, RowKind};
 use super::lines::Line;
 use super::measure::{Both, is_same_work};
-use super::statistics::{holm, interval, mean, median, spread, two_sided, variance};
+use super::statistics::{Trimmed, holm, interval, mean, median, spread, two_sided, variance};
 use super::verdict::{Factor, Verdict};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -58,6 +60,17 @@ pub(super) fn judge(lines: &mut [Line]) -> Factors {
             (0..lines.len()).filter(|&at| is_of(&lines[at]) && is_tested(&lines[at], wall)).collect();
         decide(lines, &tested, factors, floors);
     }
+    let certain = parts.map(|part| certain_ns(lines, part));
+    for line in lines.iter_mut().filter(|line| line.verdict.factor.is_some()) {
+        let at = parts.iter().position(|&part| line.part_of_total() == Some(part));
+        let changed = at.map_or(0, |at| certain[at]);
+        // What certainly changed is not the machine.
+        if changed.signum() == line.contribution().signum()
+            && changed.abs().saturating_mul(2) >= line.contribution().abs()
+        {
+            line.verdict = Verdict { is_significant: Some(true), factor: None, ..line.verdict };
+        }
+    }
     for line in lines.iter_mut().filter(|line| line.verdict.probability.is_none()) {
         let [a, b] = &line.samples;
         let has_steps = a.len().min(b.len()) >= FEWEST_STEPS;
@@ -65,6 +78,15 @@ pub(super) fn judge(lines: &mut [Line]) -> Factors {
         line.verdict.is_significant = has_steps.then_some(false);
     }
     factors
+}
+
+/// The sum of the changes of the parts of a total that are more than noise.
+fn certain_ns(lines: &[Line], part: DiffPart) -> i64 {
+    let is_certain = |line: &&Line| {
+        let excludes = line.verdict.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+        line.part == Some(part) && line.verdict.is_significant == Some(true) && excludes
+    };
+    lines.iter().filter(is_certain).fold(0, |sum, line| sum.saturating_add(line.contribution()))
 }
 
 /// Decides for some lines together.
@@ -77,12 +99,38 @@ fn decide(lines: &mut [Line], tested: &[usize], factors: Factors, floors: Both<f
         let [a, b] = &lines[at].samples;
         let (low, high) = interval(a, b, tail);
         let excludes = low > 0.0 || high < 0.0;
+        let is_significant = is_other_work(&lines[at]) || (probability < LEVEL && excludes);
+        let factor =
+            of_total(&lines[at], factors, floors, tested.len()).filter(|_| !is_significant && excludes);
         lines[at].verdict = Verdict {
             median: median(b) - median(a),
             interval: Some((low, high)),
             probability: Some(probability),
-            is_significant: Some(is_other_work(&lines[at]) || (probability < LEVEL && excludes)),
+            is_significant: factor.is_none().then_some(is_significant),
+            factor,
         };
+    }
+}
+
+fn is_total(line: &Line) -> bool {
+    matches!(line.kind, RowKind::Total | RowKind::Phase)
+}
+
+/// The common factor of a total whose change is more than the noise of its steps: the machine can be its cause. `tested` lines
+/// are tested together.
+fn of_total(line: &Line, factors: Factors, floors: Both<f64>, tested: usize) -> Option<f64> {
+    let (part_factors, floor) = of_part(line, factors, floors);
+    let is_change = test(line, 0.0, 0.0, floor) * (tested as f64) < LEVEL;
+    let factor = part_factors.into_iter().flatten().next().filter(|_| is_total(line) && is_change);
+    factor.map(|factor| factor.ratio())
+}
+
+/// The common factors and the relative variance of the part of the total that a line belongs to.
+fn of_part(line: &Line, factors: Factors, floors: Both<f64>) -> (Vec<Option<Factor>>, f64) {
+    match line.part {
+        Some(DiffPart::Wall) => (vec![factors[0]], floors[0]),
+        Some(DiffPart::DeviceBusy) => (vec![factors[1]], floors[1]),
+        _ => (vec![factors[0], factors[1]], floors[0].min(floors[1])),
     }
 }
 
@@ -160,11 +208,7 @@ fn floor(lines: &[Line], part: DiffPart, wall: f64) -> f64 {
 
 /// Returns the probability of such a change without a cause, before it is adjusted.
 fn probability(line: &Line, factors: Factors, floors: Both<f64>) -> f64 {
-    let (part_factors, floor) = match line.part {
-        Some(DiffPart::Wall) => (vec![factors[0]], floors[0]),
-        Some(DiffPart::DeviceBusy) => (vec![factors[1]], floors[1]),
-        _ => (vec![factors[0], factors[1]], floors[0].min(floors[1])),
-    };
+    let (part_factors, floor) = of_part(line, factors, floors);
     let plain = test(line, 0.0, 0.0, floor);
     if is_other_work(line) || line.kind == RowKind::Memory {
         return plain;
@@ -181,12 +225,14 @@ const ROUNDING: f64 = 1e-12;
 /// half of the factor, so that the sides can be exchanged.
 fn test(line: &Line, log: f64, spread: f64, floor: f64) -> f64 {
     let scaled = |samples: &[f64], factor: f64| {
-        let mean = mean(samples) * factor;
-        let variance = (variance(samples) * factor * factor).max(floor * mean * mean);
-        (mean, variance / samples.len() as f64)
+        let Trimmed { mean, variance, kept } = Trimmed::new(samples, is_total(line));
+        let mean = mean * factor;
+        let least = floor * mean * mean / kept.max(1) as f64;
+        (mean, (variance * factor * factor).max(least), kept)
     };
     let [a, b] = &line.samples;
-    let ((x, of_x), (y, of_y)) = (scaled(a, libm::exp(log / 2.0)), scaled(b, libm::exp(-log / 2.0)));
+    let (x, of_x, of_a) = scaled(a, libm::exp(log / 2.0));
+    let (y, of_y, of_b) = scaled(b, libm::exp(-log / 2.0));
     let between = spread * f64::midpoint(x, y);
     let difference = (y - x).abs();
     if difference <= ROUNDING * x.max(y) {
@@ -194,7 +240,7 @@ fn test(line: &Line, log: f64, spread: f64, floor: f64) -> f64 {
     }
     // The degrees of freedom of a sum of variances (Welch and Satterthwaite).
     let (steps, recordings) = (of_x + of_y, between * between);
-    let within = (a.len() + b.len() - 2) as f64;
+    let within = (of_a + of_b).saturating_sub(2).max(1) as f64;
     let total = steps + recordings;
     let freedom = total * total / (steps * steps / within + recordings * recordings / BETWEEN);
     two_sided(difference / libm::sqrt(total), if total > 0.0 { freedom } else { within })

@@ -2,11 +2,12 @@
 
 use super::kinds::{DiffPart, RowKind};
 use super::query::DiffOptions;
+use super::statistics::median;
 use super::tree::signed;
 use super::verdict::Factor;
 use super::{Comparison, Finding, rank_waits};
 use crate::base::page::Page;
-use crate::base::rows::{Cell, Rows};
+use crate::base::rows::{Cell, Layout, Rows};
 use crate::base::units::{self, counted};
 use alloc::format;
 use alloc::string::String;
@@ -15,9 +16,6 @@ use alloc::vec::Vec;
 
 /// The number of rows of a table on the page.
 const TOP: usize = 15;
-
-/// The maximum width of a cell, in characters.
-const WIDEST: usize = 46;
 
 /// Returns the page.
 pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> Page {
@@ -38,7 +36,7 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> Page {
         page.line("Nothing that is compared differs: the numbers of calls and the times of spans and device work, by place.");
     }
     let limit = options.row_limit.unwrap_or(TOP);
-    page.section("Totals per step", &totals(comparison), WIDEST);
+    page.section("Totals per step", &totals(comparison));
     speed(comparison, &mut page);
     let waits = comparison.findings.iter().filter(|finding| finding.line.kind == RowKind::Wait);
     for finding in waits.filter(|finding| finding.line.verdict.is_significant != Some(false)) {
@@ -57,11 +55,11 @@ pub(super) fn page(comparison: &Comparison, options: &DiffOptions) -> Page {
     let (certain, undecided, noise) = (of(Some(true)), of(None), of(Some(false)));
     if certain.is_empty() && undecided.is_empty() && !comparison.findings.is_empty() {
         page.blank();
-        page.line("No change is more than noise.");
+        page.line("No change of a row is more than noise.");
     }
-    page.section("Changes per step, the largest first", &table(&certain, limit), WIDEST);
+    page.section("Changes per step, the largest first", &table(&certain, limit));
     rest(&mut page, &certain, limit);
-    page.section("Differences that may be noise, the largest first", &table(&undecided, limit), WIDEST);
+    page.section("Differences that may be noise, the largest first", &table(&undecided, limit));
     rest(&mut page, &undecided, limit);
     if !noise.is_empty() {
         page.blank();
@@ -124,13 +122,20 @@ fn interval_cell(finding: &Finding) -> Cell {
     format!("{:+.3} to {:+.3}{name}", low / unit + 0.0, high / unit + 0.0).into()
 }
 
-fn relative(finding: &Finding) -> Cell {
-    let [a, b] = finding.line.values;
-    if a == 0 { Cell::Null } else { format!("{:+.1}%", (b - a) as f64 / a as f64 * 100.0).into() }
+fn percent(change: f64, of: f64) -> Cell {
+    if of == 0.0 { Cell::Null } else { format!("{:+.1}%", change / of * 100.0 + 0.0).into() }
+}
+
+/// The change of the median of the steps, which the interval is about.
+fn median_cell(finding: &Finding) -> Cell {
+    let [a, b] = &finding.line.samples;
+    if a.is_empty() || b.is_empty() { Cell::Null } else { percent(median(b) - median(a), median(a)) }
 }
 
 fn totals(comparison: &Comparison) -> Rows {
-    let mut rows = Rows::page(&["Total", "A", "B", "Change", "%", "95 % interval", "More than noise"]);
+    let mut rows =
+        Rows::page(&["Total", "A", "B", "Change", "%", "Median", "95 % interval", "More than noise"])
+            .with(Layout::Minor, &["A", "B", "Median", "95 % interval"]);
     let order = |part: DiffPart| {
         comparison.findings.iter().find(|finding| finding.line.part_of_total() == Some(part))
     };
@@ -151,7 +156,8 @@ fn totals(comparison: &Comparison) -> Rows {
             value_cell(finding, 0),
             value_cell(finding, 1),
             change_cell(finding),
-            relative(finding),
+            percent(finding.line.contribution() as f64, finding.line.values[0] as f64),
+            median_cell(finding),
             interval_cell(finding),
             verdict.into(),
         ]);
@@ -169,13 +175,19 @@ fn speed(comparison: &Comparison, page: &mut Page) {
             counted(factor.lines, "row"),
             factor.spread * 100.0
         ));
+        let is_undecided = |finding: &Finding| finding.line.verdict.factor == Some(ratio);
+        if comparison.findings.iter().any(is_undecided) {
+            page.line("A total that changed by no more than that can have the machine as its cause.");
+        }
     };
     add("host", &comparison.factors[0]);
     add("devices", &comparison.factors[1]);
 }
 
 fn table(findings: &[&Finding], limit: usize) -> Rows {
-    let mut rows = Rows::page(&["Kind", "Name", "Change", "A", "B", "Contribution", "95 % interval", "Why"]);
+    let mut rows = Rows::page(&["Kind", "Name", "Change", "A", "B", "Contribution", "95 % interval", "Why"])
+        .with(Layout::Sentence, &["Why"])
+        .with(Layout::Minor, &["A", "B", "95 % interval"]);
     for finding in findings.iter().take(limit) {
         let why = finding.why.as_ref().map(|why| why.1.clone());
         let place = finding.line.places.first().map(|place| format!("in {}", place.0));

@@ -81,7 +81,8 @@ const PART_OF: Column =
 const CAUSE: Column =
     Column::word("cause", "Cause", &DiffCause::VOCABULARY, "Why it changed, as far as the traces show it.")
         .nullable();
-const MESSAGE: Column = Column::text("message", "Message", "A sentence about the cause, or the note.");
+const MESSAGE: Column =
+    Column::text("message", "Message", "A sentence about the cause, or the note.").sentence();
 
 /// Returns the rows, the most important first.
 pub(super) fn rows(comparison: &Comparison) -> Rows {
@@ -142,6 +143,8 @@ judged! {
         Column::share("aligned_a", "", "The share of the time of the first trace that has a counterpart at the same place.") =>
             aligned[0],
         Column::share("aligned_b", "", "The same of the second trace.") => aligned[1],
+        CAUSE => cause(finding),
+        MESSAGE.nullable() => message(finding),
     ]
 }
 
@@ -189,7 +192,10 @@ judged! {
 }
 
 judged! {
-    const PHASE: fn phase(finding) []
+    const PHASE: fn phase(finding) [
+        CAUSE => cause(finding),
+        MESSAGE.nullable() => message(finding),
+    ]
 }
 
 judged! {

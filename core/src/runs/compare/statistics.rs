@@ -35,6 +35,34 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// The mean of the middle values, without a fifth of the values at each end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Trimmed {
+    pub(super) mean: f64,
+    /// The variance of this mean.
+    pub(super) variance: f64,
+    /// The number of values that were not left out.
+    pub(super) kept: usize,
+}
+
+impl Trimmed {
+    /// Computes the mean and its variance from that of the winsorized values (Yuen, Biometrika 1974). Of fewer than five
+    /// values, or if it is not trimmed, none is left out.
+    pub(super) fn new(values: &[f64], is_trimmed: bool) -> Trimmed {
+        let mut values = sorted(values);
+        let (n, cut) = (values.len(), if is_trimmed { values.len() / 5 } else { 0 });
+        let kept = n - 2 * cut;
+        let middle = mean(&values[cut..n - cut]);
+        if let (Some(&low), Some(&high)) = (values.get(cut), values.get((n - cut).wrapping_sub(1))) {
+            values[..cut].fill(low);
+            values[n - cut..].fill(high);
+        }
+        let squares = variance(&values) * n.saturating_sub(1) as f64;
+        let variance = squares / (kept * kept.saturating_sub(1)).max(1) as f64;
+        Trimmed { mean: middle, variance, kept }
+    }
+}
+
 /// The distance from the median that half of the values are within, scaled to the standard deviation of a normal
 /// distribution.
 pub(super) fn spread(values: &[f64]) -> f64 {
@@ -229,6 +257,20 @@ mod tests {
         for (adjusted, expected) in probabilities.iter().zip([0.03, 0.06, 0.06, 0.02]) {
             close(*adjusted, expected);
         }
+    }
+
+    #[test]
+    fn a_trimmed_mean_ignores_outliers() {
+        let steady = [1.0, 1.1, 0.9, 1.0, 1.0];
+        let (plain, outlier) = (Trimmed::new(&steady, true), Trimmed::new(&[1.0, 1.1, 0.9, 1.0, 50.0], true));
+        close(plain.mean, 1.0);
+        close(outlier.mean, 3.1 / 3.0);
+        assert!(outlier.variance < 0.01 && outlier.kept == 3);
+        // Of few values it is the mean, with the variance of a mean.
+        let few = Trimmed::new(&[1.0, 2.0, 6.0], true);
+        close(few.mean, 3.0);
+        close(few.variance, variance(&[1.0, 2.0, 6.0]) / 3.0);
+        assert_eq!(Trimmed::new(&[], true).kept, 0);
     }
 
     #[test]

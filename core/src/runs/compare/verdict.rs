@@ -13,6 +13,8 @@ pub(super) struct Verdict {
     pub(super) probability: Option<f64>,
     /// `None`: it cannot be decided.
     pub(super) is_significant: Option<bool>,
+    /// The common factor that explains a change of a total as well: the machine or the program can be the cause.
+    pub(super) factor: Option<f64>,
 }
 
 /// How much longer the same work takes in the second recording.

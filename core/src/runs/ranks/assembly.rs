@@ -363,7 +363,7 @@ mod tests {
         );
         let texts: Vec<&str> = run.notes.iter().map(|note| note.message.as_str()).collect();
         assert_eq!(texts[0], "a\nNote: b");
-        let page = run.page(&crate::runs::ranks::query::RanksOptions::default());
+        let page = run.page(&crate::runs::ranks::query::RanksOptions::default()).to_text(None);
         assert!(page.lines().any(|line| line == "Note: a\\nNote: b.") && !page.contains('\u{1b}'), "{page}");
         assert_eq!(texts[1], "rank 9223372036854775807 in a run of 3");
         assert_eq!(texts[2], "no trace of ranks 1, 2");

@@ -4,10 +4,10 @@
 //! the factor of nccl-tests, which makes collectives of different kinds and sizes of groups comparable.
 
 use super::matching::{Matched, MatchedBy};
-use super::operation::Operation;
 use super::phases::sum;
 use super::run::{Run, hosts};
 use super::waits::Waits;
+use crate::analysis::device::operation::Operation;
 use crate::base::index::Keyed;
 use crate::base::order::{descending, sort_by_key};
 use alloc::vec::Vec;

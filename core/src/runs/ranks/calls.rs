@@ -12,9 +12,9 @@ pub(crate) use groups::{Group, GroupList};
 
 use self::groups::Groups;
 use self::record::Fields;
-use super::operation::Operation;
 use super::phases::{Phases, Times};
 use crate::analysis::context::Analysis;
+use crate::analysis::device::operation::Operation;
 use crate::base::order::sort_by_key;
 use crate::trace::Trace;
 use alloc::vec::Vec;

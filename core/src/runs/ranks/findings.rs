@@ -1,6 +1,7 @@
 //! Everything that follows from the summaries of a run, computed once.
 
 use super::alike::classes;
+use super::arrivals;
 use super::bandwidth::{SlowLink, Traffic, slow_links, traffic};
 use super::calls::Group;
 use super::clocks::{Clocks, clocks};
@@ -67,6 +68,8 @@ pub(crate) struct RankSum {
     pub(crate) wall_ns: i64,
     /// What it waited for others in collectives.
     pub(crate) wait_ns: i64,
+    /// How much later than the median of the others it arrived, over all of its collectives.
+    pub(crate) late_ns: i64,
     /// The number of its matched collectives, and of those in which it arrived last.
     pub(crate) matched: usize,
     pub(crate) last: usize,
@@ -99,7 +102,7 @@ impl<'a> Findings<'a> {
         let mut findings = Findings {
             evidence: stragglers
                 .iter()
-                .map(|straggler| Some(evidence(run, straggler.member)?.text()))
+                .map(|straggler| evidence(run, straggler.member, straggler.cost_ns))
                 .collect(),
             groups: groups(run, &process_groups, &matched),
             slow_links: slow_links(&traffic),
@@ -118,7 +121,16 @@ impl<'a> Findings<'a> {
         findings.sum();
         findings.note_missing_calls();
         findings.note_skewed_starts();
+        if findings.has_no_late_rank() {
+            let notes = arrivals::notes(&findings, parts.is_some());
+            findings.notes.extend(notes);
+        }
         findings
+    }
+
+    /// Whether no rank and no machine is late beyond the noise of the run.
+    pub(crate) fn has_no_late_rank(&self) -> bool {
+        self.stragglers.is_empty() && self.slow_nodes.is_empty()
     }
 
     /// The stragglers of a rank and a step, with what each did more.
@@ -154,6 +166,7 @@ impl<'a> Findings<'a> {
             for (at, place) in collective.calls.iter().enumerate() {
                 let rank = &mut ranks[place.member as usize];
                 rank.wait_ns = rank.wait_ns.saturating_add(waits.counted_ns[at]);
+                rank.late_ns = rank.late_ns.saturating_add(waits.late_ns[at]);
                 rank.matched += 1;
                 rank.last += usize::from(waits.last == at);
                 rank.is_stage |= collective.by == MatchedBy::Pair;

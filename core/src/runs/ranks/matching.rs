@@ -8,8 +8,8 @@ mod align;
 
 use self::align::{Aligned, Item, align};
 use super::calls::{Call, Group};
-use super::operation::Operation;
 use super::run::Run;
+use crate::analysis::device::operation::Operation;
 use crate::base::index::Keyed;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::words::words;

@@ -10,6 +10,8 @@
 
 mod host;
 
+pub(crate) use host::program_threads;
+
 use crate::analysis::device::device_time::{Class, Classes};
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::base::order::sort_by_key;

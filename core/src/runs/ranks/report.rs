@@ -5,13 +5,13 @@ use super::fitness::shared;
 use super::phases::{Phase, Times, own_work};
 use super::query::RanksOptions;
 use super::rows::rows;
-use super::run::{Run, ranks_text};
+use super::run::{Note, NoteCode, Run, ranks_text};
 use super::step_table::StepTable;
 use super::stragglers::Straggler;
 use super::structure::title;
 use crate::base::error::Error;
 use crate::base::page::Page;
-use crate::base::rows::{Cell, Rows, WIDEST};
+use crate::base::rows::{Cell, Layout, Rows};
 use crate::base::units::{self, bytes, counted, time_ns, with_prefix};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -56,20 +56,20 @@ impl Run {
         let findings = Findings::new(self);
         let mut page = Page::default();
         head(&findings, &mut page);
-        page.section("Slow nodes", &slow_nodes(&findings, filter(options)), WIDEST);
-        page.section("Late ranks, the most expensive first", &late(&findings, filter(options)), WIDEST);
-        page.section("Slow links", &slow_links(&findings), WIDEST);
+        page.section("Slow nodes", &slow_nodes(&findings, filter(options)));
+        page.section("Late ranks, the most expensive first", &late(&findings, filter(options)));
+        page.section("Slow links", &slow_links(&findings));
         match (options.rank, options.step) {
             (None, None) => {
                 let (title, table) = ranks(&findings);
-                page.section(title, &table, WIDEST);
-                page.section("Steps, the most imbalanced first", &steps(&findings), WIDEST);
-                page.section("Communication, the longest first", &traffic(&findings), WIDEST);
-                page.section("Process groups", &groups(&findings), WIDEST);
-                page.section("Clocks against the reference rank", &clocks(&findings), WIDEST);
-                page.section("What the traces cannot answer, or not completely", &fitness(self), WIDEST);
+                page.section(title, &table);
+                page.section("Steps, the most imbalanced first", &steps(&findings));
+                page.section("Communication, the longest first", &traffic(&findings));
+                page.section("Process groups", &groups(&findings));
+                page.section("Clocks against the reference rank", &clocks(&findings));
+                page.section("What the traces cannot answer, or not completely", &fitness(self));
             }
-            _ => page.section("Ranks in steps", &rank_steps(&findings, filter(options)), WIDEST),
+            _ => page.section("Ranks in steps", &rank_steps(&findings, filter(options))),
         }
         page
     }
@@ -94,12 +94,13 @@ fn head(findings: &Findings<'_>, page: &mut Page) {
         findings.ranks.iter().map(|rank| rank.phases[Phase::Communication as usize]).sum();
     if wall > 0 {
         page.line(format!(
-            "Exposed communication: {} of the steps; waiting for other ranks: {} in all",
+            "Exposed communication: {} of the steps; waiting for other ranks: {}, summed over the ranks",
             units::share(communication as f64, wall as f64),
             time_ns(waited, None)
         ));
     }
-    if findings.stragglers.is_empty() && findings.slow_nodes.is_empty() {
+    let is_known = |note: &Note| !matches!(note.code, NoteCode::ArrivesLast | NoteCode::LatenessUnknown);
+    if findings.has_no_late_rank() && findings.notes.iter().all(is_known) {
         page.line("No rank is late beyond the noise of the run.");
     }
     for note in &findings.notes {
@@ -108,7 +109,8 @@ fn head(findings: &Findings<'_>, page: &mut Page) {
 }
 
 fn late(findings: &Findings<'_>, filter: Filter) -> Rows {
-    let mut table = Rows::page(&["Rank", "Phase", "Steps", "Cost", "A step", "What it did more"]);
+    let mut table = Rows::page(&["Rank", "Phase", "Steps", "Cost, sum", "Per step", "What it did more, sum"])
+        .with(Layout::Sentence, &["What it did more, sum"]);
     for (straggler, evidence) in findings.stragglers_of(filter) {
         let member = &findings.run.members[straggler.member];
         let mut row = vec![member.rank.into()];
@@ -120,7 +122,7 @@ fn late(findings: &Findings<'_>, filter: Filter) -> Rows {
 }
 
 fn slow_nodes(findings: &Findings<'_>, filter: Filter) -> Rows {
-    let mut table = Rows::page(&["Node", "Ranks", "Phase", "Steps", "Cost", "A step"]);
+    let mut table = Rows::page(&["Node", "Ranks", "Phase", "Steps", "Cost, sum", "Per step"]);
     for node in findings.slow_nodes_of(filter) {
         let mut row = vec![node.host.into(), numbers(&node.ranks).into()];
         row.extend(lateness(findings, &node.late));
@@ -147,7 +149,8 @@ fn numbers(numbers: &[i64]) -> String {
 }
 
 fn slow_links(findings: &Findings<'_>) -> Rows {
-    let mut table = Rows::page(&["Ranks", "Group", "Collective", "Bytes", "Usual", "Elsewhere", "Cost"]);
+    let mut table =
+        Rows::page(&["Ranks", "Group", "Collective", "Bytes", "Per call", "Elsewhere", "Cost, sum"]);
     for link in findings.slow_links.iter().take(TOP) {
         let traffic = &findings.traffic[link.traffic];
         table.push(vec![
@@ -180,7 +183,7 @@ fn ranks(findings: &Findings<'_>) -> (&'static str, Rows) {
         "Last",
         "Bubble",
     ];
-    let mut table = Rows::page(&titles);
+    let mut table = Rows::page(&titles).with(Layout::Minor, &["Data", "Optimizer", "Other", "Bubble"]);
     let count = findings.ranks.iter().map(|rank| rank.class + 1).max().unwrap_or(0);
     let steps = findings.table.numbers.len().max(1) as i64;
     let groups: Vec<Vec<usize>> = if is_single {
@@ -218,7 +221,7 @@ fn ranks(findings: &Findings<'_>) -> (&'static str, Rows) {
 }
 
 fn steps(findings: &Findings<'_>) -> Rows {
-    let mut table = Rows::page(&["Step", "Wall", "Waits", "Imbalance", "Rank", "Phase"]);
+    let mut table = Rows::page(&["Step", "Wall", "Waits, all ranks", "Imbalance", "Rank", "Phase"]);
     let steps = &findings.table;
     let mut order: Vec<usize> = (0..steps.cells.len()).filter(|_| steps.has_steps).collect();
     let share = |at: &usize| StepTable::imbalance(&steps.cells[*at]).map_or(0.0, |imbalance| imbalance.share);
@@ -239,7 +242,8 @@ fn steps(findings: &Findings<'_>) -> Rows {
 }
 
 fn traffic(findings: &Findings<'_>) -> Rows {
-    let titles = ["Group", "Ranks", "Nodes", "Collective", "Bytes", "Count", "Waits", "Transfer", "Bus"];
+    let titles =
+        ["Group", "Ranks", "Nodes", "Collective", "Bytes", "Count", "Waits, sum", "Transfer, each", "Bus"];
     let mut table = Rows::page(&titles);
     for traffic in findings.traffic.iter().take(TOP) {
         let rate = traffic.bus_rate().map(|rate| with_prefix(rate) + "B/s");
@@ -276,7 +280,8 @@ fn groups(findings: &Findings<'_>) -> Rows {
 
 /// The clocks that are shifted or not known.
 fn clocks(findings: &Findings<'_>) -> Rows {
-    let mut table = Rows::page(&["Rank", "Offset", "Error", "Drift", "Collectives", "Not known because"]);
+    let mut table = Rows::page(&["Rank", "Offset", "Error", "Drift", "Collectives", "Not known because"])
+        .with(Layout::Sentence, &["Not known because"]);
     let known = findings.run.members.iter().zip(&findings.clocks.of);
     let shifted = known
         .filter(|(_, clock)| clock.as_ref().is_ok_and(super::clocks::Clock::is_shifted) || clock.is_err());
@@ -302,7 +307,8 @@ fn clocks(findings: &Findings<'_>) -> Rows {
 }
 
 fn fitness(run: &Run) -> Rows {
-    let mut table = Rows::page(&["Question", "Verdict", "Ranks", "Because"]);
+    let mut table =
+        Rows::page(&["Question", "Verdict", "Ranks", "Because"]).with(Layout::Sentence, &["Because"]);
     for fitness in shared(run).into_iter().take(TOP) {
         let (question, verdict) = (fitness.question.label(), fitness.verdict.label());
         table.push(vec![

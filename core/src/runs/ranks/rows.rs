@@ -84,7 +84,8 @@ mod shared_columns {
         "message",
         "Message",
         "The note, the reason for the verdict, or what the straggler did more than the others.",
-    );
+    )
+    .sentence();
     pub(super) const PHASE: Column = Column::word(
         "phase",
         "Phase",
@@ -121,6 +122,11 @@ mod shared_columns {
         "Waits",
         "What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the \
          ranks. Waits at the same time are counted each.",
+    );
+    pub(super) const LATE: Column = Column::ns(
+        "late_ns",
+        "",
+        "How much later than the median of the others the rank arrived, summed over its collectives, or over those of a step.",
     );
     pub(super) const MATCHED: Column = Column::int("matched", "", "The number of matched collectives.");
     pub(super) const GROUP_NAME: Column = Column::text(

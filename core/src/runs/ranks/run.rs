@@ -43,6 +43,10 @@ words! {
         MissingCalls = "missing_calls",
         /// A rank began to record before others. What it waited for until then is not counted.
         SkewedStart = "skewed_start",
+        /// No rank is late in one phase, but some arrive last at collectives more often than by chance.
+        ArrivesLast = "arrives_last",
+        /// The traces cannot show whether a rank is late.
+        LatenessUnknown = "lateness_unknown",
         /// Collectives were left out of a summary to keep it small.
         CallsLeftOut = "calls_left_out",
     }

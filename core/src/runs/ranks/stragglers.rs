@@ -108,7 +108,7 @@ impl Costs<'_> {
 }
 
 /// The fewest steps in which something can recur.
-const RECURS: usize = 3;
+pub(super) const RECURS: usize = 3;
 
 /// The steps in which a rank is late, if it is late in most.
 fn persistent(series: &[i64], work: i64, noise: i64) -> Vec<usize> {

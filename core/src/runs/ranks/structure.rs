@@ -6,9 +6,9 @@
 
 use super::calls::Group;
 use super::matching::Matched;
-use super::operation::Operation;
 use super::phases::Phase;
 use super::run::Run;
+use crate::analysis::device::operation::Operation;
 use crate::base::words::words;
 use alloc::vec;
 use alloc::vec::Vec;

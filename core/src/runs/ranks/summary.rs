@@ -18,7 +18,7 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub(crate) use names::Named;
+pub(crate) use names::{Named, STEPS};
 
 /// The summary of one rank. It is made by [`Summary::from_trace`], or read from a file by
 /// [`Summaries`](super::file::Summaries).
@@ -57,6 +57,8 @@ pub struct Summary {
     pub(crate) operators: Vec<Named>,
     /// What the devices ran, by name.
     pub(crate) kernels: Vec<Named>,
+    /// The times in which the host was in no span, by the name of the next one.
+    pub(crate) gaps: Vec<Named>,
 }
 
 /// One profiler step.
@@ -150,8 +152,14 @@ impl Summary {
             calls_left_out: 0,
             operators: names::operators(trace),
             kernels: names::kernels(trace),
+            gaps: names::gaps(trace),
         }
         .bounded()
+    }
+
+    /// Everything with a name.
+    fn named_mut(&mut self) -> impl Iterator<Item = &mut Named> {
+        self.operators.iter_mut().chain(&mut self.kernels).chain(&mut self.gaps)
     }
 
     /// Clamps all times, so that differences of two of them do not overflow. No program has such times.
@@ -166,7 +174,7 @@ impl Summary {
             call.doing = call.doing.map(bounded);
         }
         self.phases = self.phases.map(bounded);
-        for named in self.operators.iter_mut().chain(&mut self.kernels) {
+        for named in self.named_mut() {
             named.self_ns = bounded(named.self_ns);
         }
         for device in &mut self.devices {
@@ -192,13 +200,14 @@ impl Summary {
     pub(super) fn shrink(&mut self, size: usize, limit: usize) -> bool {
         /// The number of names that stay.
         const FEWEST: usize = 16;
-        let names = self.operators.len().max(self.kernels.len());
+        let names = self.operators.len().max(self.kernels.len()).max(self.gaps.len());
         if self.cut_texts() {
             return true;
         }
         if names > FEWEST {
             self.operators.truncate(names / 2);
             self.kernels.truncate(names / 2);
+            self.gaps.truncate(names / 2);
             return true;
         }
         if !self.calls.is_empty() {
@@ -230,7 +239,7 @@ impl Summary {
             cut(&mut group.name);
             cut(&mut group.description);
         }
-        for named in self.operators.iter_mut().chain(&mut self.kernels) {
+        for named in self.operators.iter_mut().chain(&mut self.kernels).chain(&mut self.gaps) {
             cut(&mut named.name);
         }
         for fitness in &mut self.fitness {

@@ -22,8 +22,8 @@ pub(super) fn text(answer: &Answer, format: Format, to_terminal: bool) -> Result
             document("sql", &lines)
         }
         _ => {
-            let width = terminal::width().filter(|_| to_terminal);
-            let table = width.map_or_else(|| rows.to_text(), |width| rows.to_text_within(width));
+            let width = terminal::width(None).filter(|_| to_terminal);
+            let table = rows.to_text_fitting(width);
             let count = rows.rows.len();
             format!("{table}({count} {})\n", if count == 1 { "row" } else { "rows" })
         }

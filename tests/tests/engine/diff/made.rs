@@ -24,7 +24,7 @@ fn expected(changed: Changed) -> (&'static str, &'static str, &'static str, Stri
     match changed {
         Changed::SlowKernel => ("kernel", "slower", "time_per_call", KERNEL.into()),
         Changed::CalledTwice => ("kernel", "more_calls", "calls", KERNEL.into()),
-        Changed::RenamedKernel => ("kernel", "renamed", "other_kernel", format!("{KERNEL} → {RENAMED}")),
+        Changed::RenamedKernel => ("kernel", "slower", "other_kernel", format!("{KERNEL} → {RENAMED}")),
         Changed::LostOverlap => ("collective", "slower", "overlap", REDUCTION.into()),
         Changed::HostDelay => ("range", "new", "work", DELAY.into()),
         Changed::LargerInput | Changed::OtherType => {
@@ -61,6 +61,39 @@ fn a_change_is_the_first_row_with_its_exact_contribution() {
             "{changed:?}"
         );
     }
+}
+
+/// Steps of 10 ms, and of 8 ms with one of 30 ms among them: the medians differ by a fifth, and the means hardly.
+#[test]
+fn one_slow_step_does_not_hide_that_the_others_are_faster() {
+    let steps = |lengths: &[i64]| {
+        let mut at = 0;
+        let mut events = Vec::new();
+        for (number, &length) in lengths.iter().enumerate() {
+            let span = |category: &str, name: &str| {
+                format!(
+                    r#"{{"ph":"X","cat":"{category}","name":"{name}","pid":1,"tid":1,"ts":{at},"dur":{length}}}"#
+                )
+            };
+            events.push(span("user_annotation", &format!("ProfilerStep#{number}")));
+            events.push(span("cpu_op", "aten::mm"));
+            at += length;
+        }
+        profile(format!("[{}]", events.join(",")).as_bytes())
+    };
+    let wall = |a: &[i64], b: &[i64]| {
+        let rows = diff(&steps(a), &steps(b));
+        rows.into_iter().find(|row| row["kind"] == "total").expect("a total")
+    };
+    let before = [10_000, 10_040, 9_980, 10_010, 10_020, 9_990, 10_000, 10_030, 9_970, 10_000];
+    let after = [8_020, 30_000, 7_980, 8_010, 8_000, 8_030, 7_990, 8_000, 8_010, 7_970];
+    let row = wall(&before, &after);
+    assert_eq!(row["significant"], true, "{row}");
+    assert!(int(&row["contribution_ns"]) > 100_000 && int(&row["high_ns"]) < -1_900_000, "{row}");
+    // One slow step alone is no change of the program.
+    let mut slow = before;
+    slow[4] = 30_000;
+    assert_eq!(wall(&before, &slow)["significant"], false);
 }
 
 #[test]

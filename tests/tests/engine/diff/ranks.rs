@@ -135,7 +135,10 @@ fn recordings_of_a_rank_follow_one_another() {
         (int(&total["steps_a"]), int(&total["steps_b"]))
     };
     assert_eq!(steps(&rows), (16, 16));
-    let page = Comparison::between_runs(&base, &new).expect("a comparison").page(&DiffOptions::default());
+    let page = Comparison::between_runs(&base, &new)
+        .expect("a comparison")
+        .page(&DiffOptions::default())
+        .to_text(None);
     assert!(page.starts_with("A: 4 ranks with 8 recordings (16 steps)\n"), "{page}");
     let rows = compared(&base, &ranks(&generated(None, 3)));
     assert_eq!(steps(&rows), (8, 8));

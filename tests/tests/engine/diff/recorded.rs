@@ -47,6 +47,26 @@ fn recordings_of_one_program_have_no_change() {
     assert!(pairs >= 2, "{pairs} pairs");
 }
 
+fn total(rows: &[Value]) -> &Value {
+    rows.iter().find(|row| row["kind"] == "total" && row["name"] == "wall").expect("a total")
+}
+
+/// One recording of a program was 1.24 times as long as the other, evenly: that can be the machine. What the program certainly
+/// does more is not.
+#[test]
+fn a_total_that_the_machine_explains_is_not_decided() {
+    let all = profiles();
+    let rows = diff(&all["base1"], &all["base2"]);
+    let same = total(&rows);
+    assert_eq!((&same["significant"], &same["cause"]), (&Value::Null, &"machine".into()), "{same}");
+    assert!(same["message"].as_str().is_some_and(|text| text.contains("times as long")), "{same}");
+    for changed in ["host_sleep1", "batch2x1", "bf161"] {
+        let Some(new) = all.get(changed) else { continue };
+        let rows = diff(&all["base1"], new);
+        assert_eq!(total(&rows)["significant"], true, "{changed}: {}", total(&rows));
+    }
+}
+
 /// What the first row of a pair is about: names of which it has one, and the change.
 const CHANGES: [(&str, &str, &[&str], &[&str]); 9] = [
     ("base", "host_sleep", &["host_work"], &["new"]),

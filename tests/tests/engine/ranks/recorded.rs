@@ -72,19 +72,33 @@ fn injected(run: &Recorded) -> BTreeMap<(i64, &'static str), Vec<i64>> {
         .iter()
         .filter(|injection| injection["recorded"] == true)
     {
-        let phase = match injection["where"].as_str().expect("a place") {
-            "data loading" => "data_loading",
-            "forward" => "forward",
-            "backward" => "backward",
-            _ => "other",
-        };
-        all.entry((int(&injection["rank"]), phase)).or_default().push(int(&injection["step"]));
+        all.entry((int(&injection["rank"]), phase_of(injection))).or_default().push(int(&injection["step"]));
     }
     let first = all.values().next().cloned();
     if all.len() == run.texts.len() && all.values().all(|steps| Some(steps) == first.as_ref()) {
         all.clear();
     }
     all
+}
+
+/// What a rank was slowed down by in a phase and some steps, as the program measured it.
+fn injected_ns(run: &Recorded, (rank, phase): (i64, &str), steps: &[i64]) -> i64 {
+    let all = run.truth["injected"].as_array().expect("a list").iter();
+    let is_meant = |injection: &&Value| {
+        int(&injection["rank"]) == rank
+            && phase_of(injection) == phase
+            && steps.contains(&int(&injection["step"]))
+    };
+    all.filter(is_meant).map(|injection| int(&injection["ns"])).sum()
+}
+
+fn phase_of(injection: &Value) -> &'static str {
+    match injection["where"].as_str().expect("a place") {
+        "data loading" => "data_loading",
+        "forward" => "forward",
+        "backward" => "backward",
+        _ => "other",
+    }
 }
 
 #[test]
@@ -102,6 +116,8 @@ fn the_injected_ranks_phases_and_steps_are_named_and_no_others() {
             // A step in which other ranks were late by chance hides the injected one.
             let missed = steps.iter().filter(|step| !found.contains(step)).count();
             assert!(found.iter().all(|step| steps.contains(step)) && missed <= 1, "{}: {row}", run.name);
+            let real = injected_ns(&run, key, &found) as f64;
+            assert!((int(&row["cost_ns"]) as f64 / real - 1.0).abs() < 0.2, "{}: {real}: {row}", run.name);
             named += 1;
         }
         assert!(expected.is_empty(), "{}: not named: {expected:?}", run.name);

@@ -82,7 +82,8 @@ export type ClockMethod =
 export type RunNote =
   | "unreadable" | "skipped" | "no_events" | "merged_trace" | "partial" | "missing_rank"
   | "duplicate_rank" | "contradictory_rank" | "assumed_rank" | "another_run" | "mixed_schema"
-  | "distant_clock" | "missing_calls" | "skewed_start" | "calls_left_out";
+  | "distant_clock" | "missing_calls" | "skewed_start" | "arrives_last" | "lateness_unknown"
+  | "calls_left_out";
 
 export type Parallelism =
   | "data" | "tensor" | "pipeline" | "expert" | "context" | "unknown";
@@ -160,10 +161,11 @@ export type BoundBy =
   | "cannot_tell";
 
 export type FitnessCode =
-  | "no_operators" | "no_device_work" | "no_device" | "no_communication" | "no_memory" | "no_steps"
-  | "launches_without_work" | "work_without_launch" | "filtered" | "lost" | "paused"
-  | "before_recording" | "sampled" | "profiler_replay" | "graphs" | "clocks" | "one_collective"
-  | "other_ranks" | "missing_steps" | "cut_step" | "cold_step" | "device_properties" | "validator";
+  | "no_operators" | "no_device_work" | "no_device" | "no_communication" | "no_memory"
+  | "host_memory_only" | "no_steps" | "launches_without_work" | "work_without_launch" | "filtered"
+  | "lost" | "paused" | "before_recording" | "sampled" | "profiler_replay" | "graphs" | "clocks"
+  | "one_collective" | "other_ranks" | "unnamed_groups" | "missing_steps" | "cut_step" | "cold_step"
+  | "device_properties" | "validator";
 
 export type FindingCode =
   | "host_bound" | "gpu_idle" | "exposed_communication" | "pageable_copies" | "synchronization"
@@ -845,21 +847,23 @@ export interface LaunchesRow {
   stream: string | null;
   /** The name of the call, or of the kernel, copy or memset. */
   name: string | null;
-  /** The number of launches. */
+  /** The number of launches. A call that launches a graph is one. */
   count: number;
+  /** The number of kernels, copies and memsets, those of graphs too. */
+  activities: number;
   /** The mean duration of the calls. */
-  call_mean_ns: number;
+  call_mean_ns: number | null;
   /** The longest duration of a call. */
-  call_max_ns: number;
-  /** The mean time from the end of the call to the start of the work; 0 if the work starts earlier. */
-  delay_mean_ns: number;
+  call_max_ns: number | null;
+  /** The mean time from the end of the call to the start of its first work; 0 if the work starts earlier. */
+  delay_mean_ns: number | null;
   /** Half of the delays are at most this long. */
-  delay_median_ns: number;
+  delay_median_ns: number | null;
   /** 95 % of the delays are at most this long. */
-  delay_p95_ns: number;
+  delay_p95_ns: number | null;
   /** The longest delay. */
-  delay_max_ns: number;
-  /** The mean duration of the work. */
+  delay_max_ns: number | null;
+  /** The mean duration of the kernels, copies and memsets. */
   work_mean_ns: number;
   /** The number with a call of at most 50 us and work that takes less time than it. */
   short: number;
@@ -876,9 +880,9 @@ export interface LaunchesRow {
   /** The bytes of copies and memsets divided by their durations. */
   bytes_per_second: number | null;
   /** The index of the work with the longest delay. */
-  event: number;
+  event: number | null;
   /** The index of its call. */
-  call_event: number;
+  call_event: number | null;
 }
 
 /** Options of `tasks`. */
@@ -1009,7 +1013,7 @@ export interface CollectivesOptions {
 export interface CollectivesRow {
   /** The start of the call, after the start of the recording. */
   start_ns: number;
-  /** The name of the collective. */
+  /** The name of the collective. Of a kernel or span without arguments, what its name means. */
   collective: string;
   /** The name of the process group. */
   group: string | null;
@@ -1201,6 +1205,8 @@ export interface RanksRankRow {
   own_ns: number;
   /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
   waited_ns: number;
+  /** How much later than the median of the others the rank arrived, summed over its collectives, or over those of a step. */
+  late_ns: number;
   /** The number of collectives in which the rank arrived last. */
   last: number;
   /** The number of matched collectives. */
@@ -1303,7 +1309,7 @@ export interface RanksRankStepRow {
   other_ns: number;
   /** The time of the rank's own work: all phases except communication. */
   own_ns: number;
-  /** How much later than the median of the others the rank arrived, summed over the collectives of the step. */
+  /** How much later than the median of the others the rank arrived, summed over its collectives, or over those of a step. */
   late_ns: number;
   /** What the rank waited for others, summed over its collectives; of a step or of collectives, summed over the ranks. Waits at the same time are counted each. */
   waited_ns: number;
@@ -1403,7 +1409,7 @@ export interface CoverageRow {
   graphs: number;
   /** The number of operators, without callees of other operators. */
   operators: number;
-  /** Operators minus graph calls: the launches that compilation saves. */
+  /** Operators beyond the first of each graph call: the launches that compilation saves. */
   fusions: number;
   /** CPU time, including callees; for a graph, that of its calls. */
   time_ns: number;
@@ -2042,7 +2048,7 @@ export interface TracksRow {
   start_ns: number | null;
   /** The end of the last span, after the start of the recording. */
   end_ns: number | null;
-  /** The time during which any span was open. */
+  /** The time during which any span was open. Annotations on a stream do not count: they show what the host did, not work. */
   busy_ns: number;
   /** The priorities of the stream's kernels. A lower number runs first. */
   priorities: number[];
@@ -2189,6 +2195,10 @@ export interface DiffTotalRow {
   aligned_a: number;
   /** The same of the second trace. */
   aligned_b: number;
+  /** Why it changed, as far as the traces show it. */
+  cause: DiffCause | null;
+  /** A sentence about the cause, or the note. */
+  message: string | null;
 }
 
 /** A row of `diff`; of the kind operator, range, python, runtime, other, kernel, collective, memcpy, memset. */
@@ -2292,6 +2302,10 @@ export interface DiffPhaseRow {
   a_ns: number;
   /** The same in the second trace. */
   b_ns: number;
+  /** Why it changed, as far as the traces show it. */
+  cause: DiffCause | null;
+  /** A sentence about the cause, or the note. */
+  message: string | null;
 }
 
 /** A row of `diff`; of the kind wait. */

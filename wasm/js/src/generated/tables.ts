@@ -160,7 +160,7 @@ export const TABLES: { readonly [T in TableName]: TableInfo } = {
       { name: "correlation", type: "int", optional: true, about: "The id that the call and the work share." },
       { name: "ts_ns", type: "int", optional: false, about: "The start of the call." },
       { name: "call_ns", type: "int", optional: false, about: "The duration of the call." },
-      { name: "delay_ns", type: "int", optional: false, about: "The time from the end of the call to the start of the work; 0 if it starts earlier." },
+      { name: "delay_ns", type: "int", optional: true, about: "The time from the end of the call to the start of its first work; 0 if it starts earlier. Other work of the call has none." },
       { name: "work_ns", type: "int", optional: false, about: "The duration of the work." },
     ],
   },
@@ -169,7 +169,7 @@ export const TABLES: { readonly [T in TableName]: TableInfo } = {
     sortedBy: ["ts_ns"],
     columns: [
       { name: "ts_ns", type: "int", optional: false, about: "The start of the call, after the start of the recording." },
-      { name: "collective", type: "name", optional: false, about: "The name of the collective." },
+      { name: "collective", type: "name", optional: false, about: "The name of the collective. Of a kernel or span without arguments, what its name means." },
       { name: "process_group", type: "name", optional: true, about: "The name of the process group." },
       { name: "group_description", type: "name", optional: true, about: "The description of the process group." },
       { name: "group_size", type: "int", optional: true, about: "The number of ranks of the process group." },

@@ -26,7 +26,7 @@ function One({ row, label }: { row: Total | Phase; label: string }) {
       label={label}
       value={fromTo(time(a_ns), time(b_ns))}
       exact={TEMPLATES.valuesOfBoth(exact("ns", a_ns), exact("ns", b_ns))}
-      about={LABELS.perStepHint}
+      about={row.message ? `${TEMPLATES.phase(row.message)}. ${LABELS.perStepHint}` : LABELS.perStepHint}
       note={
         <span class={word === "change" ? (contribution_ns > 0 ? "worse" : "better") : ""}>
           {signedTime(contribution_ns)}

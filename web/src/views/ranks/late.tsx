@@ -71,13 +71,26 @@ function Link({ row }: { row: SlowLink }) {
   );
 }
 
+/** Without a late rank: which ranks arrive last, why that is not known, or that none is late. */
+function NoneLate({ rows }: { rows: readonly RanksRow[] }) {
+  const arrivals = ofKind(rows, "note").filter(({ code }) => code === "arrives_last" || code === "lateness_unknown");
+  if (arrivals.length === 0) return <p class="quiet">{LABELS.noneLate}</p>;
+  return (
+    <ul class="findings" data-panel="arrivals">
+      {arrivals.map(({ message }) => (
+        <li key={message}>{TEMPLATES.phase(message)}.</li>
+      ))}
+    </ul>
+  );
+}
+
 export function Late({ rows }: { rows: readonly RanksRow[] }) {
   const [late, nodes, links] = [ofKind(rows, "straggler"), ofKind(rows, "slow_node"), ofKind(rows, "slow_link")];
   const traces = new Map(ofKind(rows, "rank").map((row) => [row.rank, row.trace]));
   const hidden = [late, nodes, links].reduce((sum, { length }) => sum + Math.max(0, length - MOST), 0);
   return (
     <Panel title={LABELS.late} about={LABELS.lateHint} id="late">
-      {late.length + nodes.length + links.length === 0 ? <p class="quiet">{LABELS.noneLate}</p> : null}
+      {late.length + nodes.length + links.length === 0 ? <NoneLate rows={rows} /> : null}
       <ul class="findings">
         {nodes.slice(0, MOST).map((row) => (
           <Node key={`${row.host} ${row.phase}`} row={row} />

@@ -75,6 +75,7 @@ impl<'a> Host<'a> {
         let (copies, phases) = (copies(trace), Phases::new(trace));
         let (mut overhead, mut threads) = (Vec::new(), Vec::<(TrackId, usize)>::new());
         let mut backward: Keyed<Vec<TrackId>> = Keyed::default();
+        let nodes = table.names.that(is_backward_node);
         for lane in tree.lanes() {
             let (mut spans, mut has_overhead, mut is_backward) = (0, false, false);
             let mut captures = phases.captures(lane.track).iter().peekable();
@@ -97,7 +98,7 @@ impl<'a> Host<'a> {
                     _ => None,
                 };
                 let sign = known.unwrap_or_else(|| signs.sign(table, row));
-                is_backward |= sign == Sign::Code(Cause::Autograd);
+                is_backward |= sign == Sign::Code(Cause::Autograd) || nodes.has(table.name_id(row));
                 let mut doing_here = inside(enclosing, row, sign);
                 doing_here.can_wait = doing_here.behind == row && can_wait(table, row, sign);
                 doing[at.index()] = Some(doing_here);
@@ -141,6 +142,11 @@ impl<'a> Host<'a> {
     fn main_of(&self, thread: TrackId) -> Option<TrackId> {
         let pid = self.trace.table.tracks.get(thread).pid;
         self.mains.get((i64::from(pid.0), 0))?.map(|thread| thread.0)
+    }
+
+    /// Whether a thread runs backward passes for another one.
+    pub(crate) fn is_backward(&self, thread: TrackId) -> bool {
+        self.backward_of(thread).contains(&thread) && self.main_of(thread) != Some(thread)
     }
 
     /// The threads of a thread's process that run backward passes.
@@ -348,6 +354,11 @@ struct TrackCursor<'a> {
     changes: BinaryHeap<Reverse<(i64, usize)>>,
     /// What the innermost open span of each lane shows, by its start and its lane.
     open: BTreeMap<(i64, usize), Doing>,
+}
+
+/// Whether a name is that of a node of a backward pass, such as `AddmmBackward0`. Old traces have no other sign of them.
+fn is_backward_node(name: &str) -> bool {
+    name.trim_end_matches(|digit: char| digit.is_ascii_digit()).ends_with("Backward")
 }
 
 /// The number of threads of a process that are consulted for the backward pass: PyTorch has one for each device.

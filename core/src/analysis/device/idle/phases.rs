@@ -31,15 +31,14 @@ const CAUSES: [Cause; 2] = [Cause::ColdStart, Cause::NotRecorded];
 /// What calls are for, where their names do not say it.
 #[derive(Default)]
 pub(super) struct Phases {
-    /// The captures of graphs, in the order of threads and of time.
-    captures: Vec<(TrackId, Vec<Capture>)>,
+    captures: Captures,
     /// The calls that are a first use or wait for unrecorded work, with an index into [`CAUSES`].
     calls: Index,
 }
 
 impl Phases {
     pub(super) fn new(trace: &Trace) -> Phases {
-        let mut phases = Phases { captures: captures(trace), calls: Index::default() };
+        let mut phases = Phases { captures: Captures::new(trace), calls: Index::default() };
         let calls = [first_uses(trace), early_waits(trace)];
         for (cause, calls) in (0..).zip(calls) {
             for row in calls {
@@ -56,8 +55,7 @@ impl Phases {
 
     /// The captures of a thread, in order of time.
     pub(super) fn captures(&self, thread: TrackId) -> &[Capture] {
-        let known = self.captures.binary_search_by_key(&thread, |captures| captures.0);
-        known.map_or(&[], |at| &self.captures[at].1)
+        self.captures.of(thread)
     }
 }
 
@@ -72,8 +70,33 @@ pub(crate) struct Capture {
     pub(crate) count: usize,
 }
 
-/// Returns the captures of each thread.
-pub(crate) fn captures(trace: &Trace) -> Vec<(TrackId, Vec<Capture>)> {
+/// The captures of CUDA graphs, in the order of threads and of time.
+#[derive(Default)]
+pub(crate) struct Captures(Vec<(TrackId, Vec<Capture>)>);
+
+impl Captures {
+    pub(crate) fn new(trace: &Trace) -> Captures {
+        Captures(captures(trace))
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Capture> {
+        self.0.iter().flat_map(|(_, captures)| captures)
+    }
+
+    /// The captures of a thread, in order of time.
+    fn of(&self, thread: TrackId) -> &[Capture] {
+        self.0.binary_search_by_key(&thread, |captures| captures.0).map_or(&[], |at| &self.0[at].1)
+    }
+
+    /// Whether a thread captures at an instant.
+    pub(crate) fn has(&self, thread: TrackId, instant: i64) -> bool {
+        let captures = self.of(thread);
+        let at = captures.partition_point(|capture| capture.time.1 <= instant);
+        captures.get(at).is_some_and(|capture| capture.time.0 <= instant)
+    }
+}
+
+fn captures(trace: &Trace) -> Vec<(TrackId, Vec<Capture>)> {
     let table = &trace.table;
     let begins = table.names.that(|name| name.contains("BeginCapture"));
     let ends = table.names.that(|name| name.contains("EndCapture"));

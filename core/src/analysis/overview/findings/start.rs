@@ -1,7 +1,7 @@
 //! Findings about the beginning of a run: first uses, and captures of CUDA graphs.
 
 use super::{Facts, Finding, FindingCode, SHOWN, percent, place, share, threshold};
-use crate::analysis::device::idle::{Capture, Cause, captures};
+use crate::analysis::device::idle::{Capture, Captures, Cause};
 use crate::analysis::intervals::Intervals;
 use crate::base::names::{ByName, NameId};
 use crate::base::order::{descending, sort_by_key};
@@ -106,8 +106,7 @@ fn cold_iteration(facts: &Facts<'_>) -> Option<Finding> {
 
 /// Captures of CUDA graphs, in which nothing runs.
 fn capture(facts: &Facts<'_>) -> Option<Finding> {
-    let captures: Vec<Capture> =
-        captures(facts.analysis.trace).into_iter().flat_map(|(_, captures)| captures).collect();
+    let captures: Vec<Capture> = Captures::new(facts.analysis.trace).all().copied().collect();
     let ns = Intervals::union_of(captures.iter().map(|capture| capture.time).collect()).length();
     if share(ns, facts.wall_ns) < threshold::EFFECT {
         return None;

@@ -1,7 +1,9 @@
 //! What a trace has, counted once for all rules.
 
 use crate::analysis::device::device_time::{Class, Classes};
-use crate::analysis::device::idle::{WAIT_NS, early_waits};
+use crate::analysis::device::idle::{Captures, WAIT_NS, early_waits};
+use crate::analysis::device::names::is_host_collective;
+use crate::analysis::torch::device_type::DeviceType;
 use crate::trace::Trace;
 use crate::trace::link::is_launch_name;
 use crate::trace::table::category::Category;
@@ -33,8 +35,12 @@ pub(super) struct Facts {
     pub(super) operators: Count,
     /// Calls that launch device work.
     pub(super) launches: Count,
-    /// Launch calls without device work.
+    /// Launch calls without device work, except those of captures.
     pub(super) fruitless: Count,
+    /// How many of them are calls of memsets.
+    pub(super) memsets: u64,
+    /// The sum of the durations of device work, in ns.
+    pub(super) work_ns: i64,
     pub(super) work: Count,
     /// Device work without a launch call.
     pub(super) unlaunched: Count,
@@ -43,10 +49,14 @@ pub(super) struct Facts {
     /// Device work of CUDA graphs.
     pub(super) graphs: Count,
     pub(super) communication: Count,
+    /// Collectives that the host carries out.
+    pub(super) host_communication: Count,
     /// The sum of the durations of communication, and the longest, in ns.
     pub(super) communication_ns: (i64, i64),
     pub(super) longest: Option<Row>,
     pub(super) allocations: Count,
+    /// Allocations of devices.
+    pub(super) device_allocations: Count,
     /// Times in which the recording was paused.
     pub(super) pauses: Count,
     /// The first work of streams that began long after its launch, waits for work from before the recording, and work without a
@@ -66,7 +76,10 @@ impl Facts {
             has_work[call.index()] = true;
         }
         let memory = table.names.find("[memory]");
+        let captures = Captures::new(trace);
+        let memsets = table.names.that(|name| name.contains("emset"));
         let launching = table.names.that(is_launch_name);
+        let host_collectives = table.names.that(is_host_collective);
         let pauses = table.names.that(|name| name.starts_with("not recorded: "));
         let mut streams = alloc::vec![false; table.tracks.all().len()];
         let (mut unlinked, mut linked_ns): (Vec<Row>, i64) = (Vec::new(), i64::MAX);
@@ -77,9 +90,15 @@ impl Facts {
             match table.category(row) {
                 Category::CpuOp => facts.operators.add(row),
                 Category::Runtime | Category::Driver if launching.has(table.name_id(row)) => {
+                    let is_fruitless = !has_work[row.index()];
+                    // What is captured does not run yet.
+                    if is_fruitless && captures.has(table.track_id(row), table.ts(row)) {
+                        continue;
+                    }
                     facts.launches.add(row);
-                    if !has_work[row.index()] {
+                    if is_fruitless {
                         facts.fruitless.add(row);
+                        facts.memsets += u64::from(memsets.has(table.name_id(row)));
                     }
                 }
                 category if category.is_device_work() && table.is_span(row) => {
@@ -93,7 +112,15 @@ impl Facts {
                         facts.add_first(trace, row);
                     }
                 }
-                Category::CpuInstant if Some(table.name_id(row)) == memory => facts.allocations.add(row),
+                Category::CpuInstant if Some(table.name_id(row)) == memory => {
+                    facts.allocations.add(row);
+                    if DeviceType::from_event(table, row).is_some_and(|kind| !kind.is_host()) {
+                        facts.device_allocations.add(row);
+                    }
+                }
+                _ if host_collectives.has(table.name_id(row)) && table.is_span(row) => {
+                    facts.host_communication.add(row);
+                }
                 Category::Other if pauses.has(table.name_id(row)) => facts.pauses.add(row),
                 Category::Other if table.cat(row) == "cuda_profiler_range" => facts.replayed.add(row),
                 _ => {}
@@ -123,6 +150,7 @@ impl Facts {
     fn add_work(&mut self, trace: &Trace, row: Row, class: Class) {
         let table = &trace.table;
         self.work.add(row);
+        self.work_ns = self.work_ns.saturating_add(table.dur(row).max(0));
         match trace.links.launch(row) {
             None => self.unlaunched.add(row),
             Some(call) => {

@@ -24,6 +24,8 @@ use serde_json::Value;
 mod threshold {
     /// The share of launches without work, or of work without launches, that is a reason.
     pub(super) const UNLINKED: f64 = 0.01;
+    /// Most memsets take less, in ns.
+    pub(super) const MEMSET_NS: i64 = 5_000;
     /// The share from which on causes of idle time cannot be found.
     pub(super) const MOSTLY: f64 = 0.5;
     /// The share of device work that starts before its launch.
@@ -108,8 +110,10 @@ impl Reasons<'_> {
             self.push(ReasonCode::NoDeviceWork, Unfit, DEVICE, none, message);
         } else if facts.work.count == 0 {
             let message = "no work of a device was recorded".into();
-            self.push(ReasonCode::NoDevice, Unfit, DEVICE, none, message);
-        } else if facts.communication.count == 0 {
+            let is_on_host = facts.host_communication.count > 0;
+            let questions = if is_on_host { &[DeviceTime, Idle][..] } else { DEVICE };
+            self.push(ReasonCode::NoDevice, Unfit, questions, none, message);
+        } else if facts.communication.count + facts.host_communication.count == 0 {
             let message = "no collective was recorded".into();
             self.push(ReasonCode::NoCommunication, Unfit, &[Communication], none, message);
         }
@@ -122,6 +126,9 @@ impl Reasons<'_> {
         } else if facts.allocations.count == 0 {
             let message = "no memory events were recorded".into();
             self.push(ReasonCode::NoMemory, Unfit, &[Memory], none, message);
+        } else if facts.device_allocations.count == 0 && facts.work.count > 0 {
+            let message = "memory events of the CPU only, none of a device".into();
+            self.push(ReasonCode::HostMemoryOnly, Limited, &[Memory], facts.allocations, message);
         }
         if steps.is_empty() {
             self.push(ReasonCode::NoSteps, Unfit, &[Steps], none, "no steps were recorded".into());
@@ -135,10 +142,12 @@ impl Reasons<'_> {
             return;
         }
         let percent = |share: f64| format!("{:.0}%", share * 100.0);
-        let share = facts.fruitless.share_of(&facts.launches);
+        let ignored = if self.has_short_memsets() { facts.memsets } else { 0 };
+        let fruitless = Count { count: facts.fruitless.count - ignored, ..facts.fruitless };
+        let share = fruitless.share_of(&facts.launches);
         if share >= threshold::UNLINKED {
             let message = format!("{} of the launch calls have no device work", percent(share));
-            self.push(ReasonCode::LaunchesWithoutWork, Limited, DEVICE, facts.fruitless, message);
+            self.push(ReasonCode::LaunchesWithoutWork, Limited, DEVICE, fruitless, message);
         }
         let share = facts.unlaunched.share_of(&facts.work);
         if share >= threshold::UNLINKED {
@@ -175,7 +184,8 @@ impl Reasons<'_> {
                 format!("{} of the trace lost or uncertain: see `check`", counted(lost as usize, "part"));
             self.push(ReasonCode::Lost, Limited, EVERY, Count { count: lost, first: None }, message);
         }
-        if filtered > 0 {
+        let is_short = kinds == Category::Memset.as_str() && self.has_short_memsets();
+        if filtered > 0 && !is_short {
             let message = format!("the profiler left out activities: {kinds}");
             let events = Count { count: filtered, first: None };
             self.push(ReasonCode::Filtered, Limited, &[DeviceTime, Idle], events, message);
@@ -203,6 +213,12 @@ impl Reasons<'_> {
             let questions = &[Operators, DeviceTime, Idle, Communication, Steps];
             self.push(ReasonCode::Paused, Limited, questions, pauses, message);
         }
+    }
+
+    /// Whether the memsets whose work is missing took little of the device time, if they took as long as memsets mostly do.
+    fn has_short_memsets(&self) -> bool {
+        let ns = (self.facts.memsets as i64).saturating_mul(threshold::MEMSET_NS);
+        ns as f64 <= self.facts.work_ns as f64 * threshold::UNLINKED
     }
 
     /// The number of calls of one process and how many correlation ids they span, if most calls in between are missing. CUPTI
@@ -238,11 +254,29 @@ impl Reasons<'_> {
             let events = Count { count: 1, first: facts.longest };
             self.push(ReasonCode::OneCollective, Limited, &[DeviceTime, Communication], events, message);
         }
-        let ranks = self.trace.table.metadata.world_size().unwrap_or(1);
-        if ranks > 1 && facts.communication.count > 0 {
-            let message = format!("one of {ranks} ranks: collectives include the wait for the others");
-            self.push(ReasonCode::OtherRanks, Limited, &[Communication], facts.communication, message);
+        let known = [facts.communication, facts.host_communication];
+        let Some(&all) = known.iter().find(|kind| kind.count > 0) else { return };
+        let message = match self.trace.table.metadata.world_size() {
+            Some(ranks) if ranks > 1 => {
+                Some(format!("one of {ranks} ranks: collectives include the wait for the others"))
+            }
+            Some(_) => None,
+            None => Some(
+                "the number of ranks is not stated: collectives may include the wait for other ranks".into(),
+            ),
+        };
+        if let Some(message) = message {
+            self.push(ReasonCode::OtherRanks, Limited, &[Communication], all, message);
         }
+        if !self.has_arguments() && self.trace.table.metadata.world_size() != Some(1) {
+            let message = "collectives have no arguments: their groups are not known".into();
+            self.push(ReasonCode::UnnamedGroups, Limited, &[Communication], all, message);
+        }
+    }
+
+    /// Whether collectives have their arguments.
+    fn has_arguments(&self) -> bool {
+        self.trace.table.names.find("Collective name").is_some()
     }
 
     fn steps(&mut self, steps: &[Step]) {
@@ -309,6 +343,8 @@ impl Reasons<'_> {
     fn validator(&mut self) {
         for verdict in validate(self.trace).into_iter().filter(|verdict| verdict.count > 0) {
             let questions: &'static [Question] = match verdict.rule {
+                // The reason is known already.
+                RuleName::CollectiveMetadata if !self.has_arguments() => continue,
                 RuleName::CollectiveMetadata => &[Communication],
                 RuleName::SequenceUnique => &[Operators],
                 _ => &[Idle],

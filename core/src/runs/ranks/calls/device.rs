@@ -4,7 +4,7 @@ use super::Call;
 use super::groups::{Group, Groups};
 use super::record::{Fields, tensors};
 use crate::analysis::device::device_time::{Class, Classes};
-use crate::runs::ranks::operation::Operation;
+use crate::analysis::device::operation::Operation;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use crate::trace::table::tracks::plain;

@@ -3,10 +3,10 @@
 use super::Call;
 use super::groups::{Group, Groups, ranks_in};
 use crate::analysis::device::collectives::message_bytes;
+use crate::analysis::device::operation::Operation;
 use crate::analysis::device::roofline::input_bytes;
 use crate::analysis::flops::Inputs;
 use crate::base::names::{NameId, Names};
-use crate::runs::ranks::operation::Operation;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
 use crate::trace::table::layout::{FieldPlace, Key};

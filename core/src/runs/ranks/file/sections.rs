@@ -1,12 +1,12 @@
 //! The sections of an entry.
 
 use crate::analysis::device::idle::Cause;
+use crate::analysis::device::operation::Operation;
 use crate::analysis::overview::fitness::Verdict;
 use crate::analysis::query::question::Question;
 use crate::base::varints::{Reader, Writer};
 use crate::base::words::Word;
 use crate::runs::ranks::calls::{Call, Group};
-use crate::runs::ranks::operation::Operation;
 use crate::runs::ranks::phases::Times;
 use crate::runs::ranks::sketch::Sketch;
 use crate::runs::ranks::summary::{DeviceSum, Fitness, MemoryPeak, Named, StepTimes, Summary};
@@ -26,6 +26,7 @@ mod tag {
     pub(super) const OPERATORS: u8 = 9;
     pub(super) const KERNELS: u8 = 10;
     pub(super) const SCHEMA: u8 = 11;
+    pub(super) const GAPS: u8 = 12;
 }
 
 /// Writes a summary.
@@ -74,6 +75,7 @@ pub(super) fn encode(summary: &Summary) -> Vec<u8> {
     section(tag::OPERATORS, &|w| w.list(&summary.operators, write_named));
     section(tag::KERNELS, &|w| w.list(&summary.kernels, write_named));
     section(tag::SCHEMA, &|w| w.optional(summary.schema));
+    section(tag::GAPS, &|w| w.list(&summary.gaps, write_named));
     out.finish()
 }
 
@@ -106,6 +108,7 @@ pub(super) fn decode(entry: &[u8]) -> Option<Summary> {
             tag::OPERATORS => summary.operators = r.list(read_named)?,
             tag::KERNELS => summary.kernels = r.list(read_named)?,
             tag::SCHEMA => summary.schema = r.optional()?,
+            tag::GAPS => summary.gaps = r.list(read_named)?,
             _ => {}
         }
     }

@@ -15,6 +15,8 @@ use alloc::vec::Vec;
 /// The names that show a phase.
 struct Meaning {
     steps: NameSet,
+    /// The ranges that PyTorch itself records.
+    ranges: NameSet,
     optimizer: NameSet,
     backward: NameSet,
     loading: NameSet,
@@ -31,6 +33,11 @@ impl Meaning {
         };
         Meaning {
             steps: names.that(|name| name.starts_with("ProfilerStep#")),
+            ranges: names.that(|name| {
+                is_data_loading(name)
+                    || name.starts_with("Optimizer.")
+                    || name.starts_with("DistributedDataParallel.")
+            }),
             optimizer: has("optimizer"),
             backward: names.that(|name| {
                 name.starts_with("autograd::engine::evaluate_function: ")
@@ -77,16 +84,18 @@ pub(super) fn phases(trace: &Trace, in_flight: &[Interval]) -> Phases {
         }
         let period = (table.ts(row), table.end(row));
         let category = table.category(row);
+        // Old traces have the ranges of PyTorch itself as operators.
+        let is_range =
+            category == Category::UserAnnotation || (category == Category::CpuOp && meaning.ranges.has(name));
         match category {
+            _ if is_range => times.edges.extend([period.0, period.1]),
             Category::CpuOp => times.operators.push(period),
-            Category::UserAnnotation => times.edges.extend([period.0, period.1]),
             Category::PythonFunction => {
                 times.edges.extend([period.0, period.1]);
                 continue;
             }
             _ => continue,
         }
-        let is_range = category == Category::UserAnnotation;
         if meaning.communication.has(name) {
             times.communication.push(period);
         } else if meaning.optimizer.has(name) && is_range {
@@ -100,6 +109,11 @@ pub(super) fn phases(trace: &Trace, in_flight: &[Interval]) -> Phases {
         }
     }
     from_times(times, in_flight)
+}
+
+/// The threads of the program.
+pub(crate) fn program_threads(table: &Table) -> Vec<bool> {
+    threads(table, &Meaning::new(&table.names))
 }
 
 /// The threads of the program: those with steps, calls of collectives or backward functions; else the one with the most

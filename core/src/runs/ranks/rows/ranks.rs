@@ -3,8 +3,8 @@
 use super::RowKind;
 use super::late::stated;
 use super::shared_columns::{
-    BACKWARD, COMMUNICATION, DATA_LOADING, FORWARD, HOST, MATCHED, OPTIMIZER, OTHER, OWN, PHASE, RANK_NUMBER,
-    STEP_NUMBER, WAITED, WALL,
+    BACKWARD, COMMUNICATION, DATA_LOADING, FORWARD, HOST, LATE, MATCHED, OPTIMIZER, OTHER, OWN, PHASE,
+    RANK_NUMBER, STEP_NUMBER, WAITED, WALL,
 };
 use crate::base::rows::{Column, RowsOfKinds, columns};
 use crate::runs::ranks::findings::{Filter, Findings, RankSum};
@@ -59,6 +59,7 @@ columns! {
         OTHER => phases[Phase::Other as usize],
         OWN => own_work(phases),
         WAITED => sum.wait_ns,
+        LATE => sum.late_ns,
         Column::int("last", "", "The number of collectives in which the rank arrived last.") => sum.last,
         MATCHED => sum.matched,
         Column::share("bubble", "", "Of a stage of a pipeline: the share of its steps in which it only communicated: it waited for other stages, or sent and received.")
@@ -103,8 +104,7 @@ columns! {
         COMMUNICATION => phases[Phase::Communication as usize],
         OTHER => phases[Phase::Other as usize],
         OWN => own_work(phases),
-        Column::ns("late_ns", "", "How much later than the median of the others the rank arrived, summed over the collectives of the step.") =>
-            cell.late_ns,
+        LATE => cell.late_ns,
         WAITED => cell.wait_ns,
     ]
 }

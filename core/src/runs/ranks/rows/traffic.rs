@@ -5,12 +5,12 @@ use super::shared_columns::{
     BYTES, COST, COUNT, DESCRIPTION, GROUP_NAME, MATCHED, RANKS, STEP_NUMBER, USUAL_TRANSFER, WAITED,
 };
 use super::{RowKind, mostly, numbers};
+use crate::analysis::device::operation::Operation;
 use crate::base::rows::{Column, RowsOfKinds, Shape, columns};
 use crate::runs::ranks::bandwidth::{SlowLink, Traffic};
 use crate::runs::ranks::calls::Group;
 use crate::runs::ranks::findings::{Filter, Findings};
 use crate::runs::ranks::matching::{Matched, MatchedBy, call};
-use crate::runs::ranks::operation::Operation;
 use crate::runs::ranks::phases::Phase;
 use crate::runs::ranks::structure::{GroupUse, Parallelism};
 use crate::runs::ranks::waits::Waits;

@@ -1,7 +1,8 @@
-//! What a rank ran, by name.
+//! What a rank ran, by name, and the times in which it ran nothing.
 
 use crate::base::names::NameId;
 use crate::base::order::{descending, sort_by_key};
+use crate::runs::ranks::phases::program_threads;
 use crate::runs::ranks::sketch::Sketch;
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
@@ -14,7 +15,7 @@ use alloc::vec::Vec;
 const KEPT: usize = 256;
 
 /// The name of all steps together.
-const STEPS: &str = "ProfilerStep";
+pub(crate) const STEPS: &str = "ProfilerStep";
 
 /// Everything of one name.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -95,6 +96,33 @@ pub(super) fn kernels(trace: &Trace) -> Vec<Named> {
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
         let duration = table.dur(row).max(0);
         collected.add(table.name_id(row), duration, duration);
+    }
+    collected.finish(table)
+}
+
+/// The times in which no thread of the program was in a span, by the name of the span that ended them. Steps do not count as
+/// spans.
+pub(super) fn gaps(trace: &Trace) -> Vec<Named> {
+    let table = &trace.table;
+    let is_program = program_threads(table);
+    let steps = table.names.that(|name| name.starts_with("ProfilerStep#"));
+    let mut spans: Vec<((i64, i64), NameId)> = Vec::new();
+    for row in table.rows().filter(|&row| table.is_span(row) && !steps.has(table.name_id(row))) {
+        let is_host = !table.category(row).is_device_work() && table.category(row) != Category::Overhead;
+        let (start, end) = (table.ts(row), table.end(row));
+        let is_inside = spans.last().is_some_and(|&((from, until), _)| from <= start && end <= until);
+        if is_host && !is_inside && is_program[table.track_id(row).0 as usize] {
+            spans.push(((start, end), table.name_id(row)));
+        }
+    }
+    sort_by_key(&mut spans, |&((start, end), _)| (start, descending(end)));
+    let mut collected = Collected::new(table);
+    let mut reached = spans.first().map_or(0, |span| span.0.0);
+    for ((start, end), name) in spans {
+        if start > reached {
+            collected.add(name, start - reached, start - reached);
+        }
+        reached = reached.max(end);
     }
     collected.finish(table)
 }
