@@ -11,9 +11,11 @@ use kinetoscope_core::trace::table::events::{Row, Table};
 use kinetoscope_core::trace::table::metadata::Source as Kind;
 use kinetoscope_core::trace::table::tracks::TrackId;
 use kinetoscope_core::trace::{TextReader, Trace};
+use kinetoscope_tests::answers::rows_with;
 use kinetoscope_tests::files;
 use kinetoscope_tests::generator::generate;
 use kinetoscope_tests::segments::{read_at_once, text};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -390,4 +392,31 @@ fn defects_are_counted_in_outlines_and_windows() {
             assert_eq!(trace.diagnostics.count(code), 1, "{code:?} in {window:?}");
         }
     }
+}
+
+/// A span reaches beyond the window on both sides. What counts is the part in the window.
+#[test]
+fn a_replay_of_a_window_is_as_long_as_the_window() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let span = |category: &str, name: &str, place: (i64, i64), time: (i64, i64), id: i64| {
+        json!({"ph": "X", "cat": category, "name": name, "pid": place.0, "tid": place.1, "ts": time.0, "dur": time.1,
+            "args": {"correlation": id, "External id": id}})
+    };
+    let mut events = vec![span("user_annotation", "training", (1, 1), (0, 10_000), 0)];
+    for id in 1..100 {
+        let start = id * 100;
+        events.push(span("cpu_op", "aten::mm", (1, 1), (start, 60), id));
+        events.push(span("cuda_runtime", "cudaLaunchKernel", (1, 1), (start + 10, 10), id));
+        events.push(span("kernel", "gemm", (0, 7), (start + 30, 20), id));
+    }
+    let path = folder.path().join("run.json");
+    fs::write(&path, json!(events).to_string()).expect("a file");
+    let source = Source::File(path);
+    let known = read_outline(&source, |_| {}).expect("an outline");
+    let trace =
+        read_window(&source, &known, (2_000_000, 4_000_000), Limits::default(), |_| {}).expect("a window");
+    let rows = rows_with(&trace, "what-if", &json!({"free": ["operator"]}));
+    let ns = |key: &str| rows[0][key].as_i64().expect("a time");
+    assert_eq!((ns("recorded_ns"), ns("replayed_ns")), (2_000_000, 2_000_000));
+    assert!(ns("saving_ns") > 0 && ns("saving_ns") < 2_000_000, "{}", rows[0]);
 }
