@@ -132,7 +132,7 @@ impl Rows {
         out
     }
 
-    /// Formats CSV (RFC 4180) with every column and numbers without units. Texts are as [`escape::csv`] writes
+    /// Formats CSV (RFC 4180) with every column and numbers without units. Texts are as [`csv`] writes
     /// them, so that a spreadsheet runs none.
     pub fn to_csv(&self) -> String {
         self.csv(csv)

@@ -18,7 +18,6 @@
 
 pub mod alignment;
 mod alike;
-mod arrivals;
 mod assembly;
 mod bandwidth;
 pub(crate) mod calls;

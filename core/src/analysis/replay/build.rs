@@ -18,7 +18,9 @@ impl Graph {
         if let Some(window) = trace.table.metadata.window {
             // Of what reaches beyond the window that was read, the part in it counts.
             let within = |ns: i64| ns.clamp(window.0, window.1);
-            nodes.iter_mut().for_each(|node| node.time = (within(node.time.0), within(node.time.1)));
+            for node in &mut nodes {
+                node.time = (within(node.time.0), within(node.time.1));
+            }
         }
         let first = streams.all.first().map_or(nodes.len(), |stream| stream.nodes.start);
         let launch = |node: &GraphNode| node.row.and_then(|row| of_call[trace.links.launch(row)?.index()]);

@@ -49,14 +49,16 @@ impl Evidence {
     }
 }
 
-/// Says what a rank did more than the others, in all steps; `None` if nothing took longer. What explains less than half of
-/// the time for which others waited is not the reason.
-pub(crate) fn evidence(run: &Run, member: usize, waited_ns: i64) -> Option<String> {
+/// Says what a rank did more than the others, in all steps. What explains less than half of the time for which others waited
+/// is not the reason.
+pub(crate) fn evidence(run: &Run, member: usize, waited_ns: i64) -> String {
     let found =
         [Kind::Device, Kind::Host, Kind::Gap].into_iter().filter_map(|kind| excess(run, member, kind));
-    let most = found.max_by_key(|evidence| evidence.excess_ns)?;
+    let Some(most) = found.max_by_key(|evidence| evidence.excess_ns) else {
+        return "cannot tell; nothing that was recorded took longer than on the others".into();
+    };
     let explains = most.excess_ns.saturating_mul(2) >= waited_ns;
-    Some(if explains { most.text() } else { format!("cannot tell; at most {}", most.text()) })
+    if explains { most.text() } else { format!("cannot tell; at most {}", most.text()) }
 }
 
 /// Count and self time of each name, and the least self time of any: names that were left out have no more.

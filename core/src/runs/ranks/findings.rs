@@ -1,7 +1,8 @@
 //! Everything that follows from the summaries of a run, computed once.
 
+mod arrivals;
+
 use super::alike::classes;
-use super::arrivals;
 use super::bandwidth::{SlowLink, Traffic, slow_links, traffic};
 use super::calls::Group;
 use super::clocks::{Clocks, clocks};
@@ -50,7 +51,7 @@ pub(crate) struct Findings<'a> {
     pub(crate) table: StepTable,
     pub(crate) stragglers: Vec<Straggler>,
     /// What the rank of each straggler did more than the others.
-    pub(crate) evidence: Vec<Option<String>>,
+    pub(crate) evidence: Vec<String>,
     pub(crate) slow_nodes: Vec<SlowNode<'a>>,
     pub(crate) groups: Vec<GroupUse>,
     pub(crate) traffic: Vec<Traffic>,
@@ -134,14 +135,14 @@ impl<'a> Findings<'a> {
     }
 
     /// The stragglers of a rank and a step, with what each did more.
-    pub(crate) fn stragglers_of(&self, filter: Filter) -> impl Iterator<Item = (&Straggler, Option<&str>)> {
+    pub(crate) fn stragglers_of(&self, filter: Filter) -> impl Iterator<Item = (&Straggler, &str)> {
         let all = self.stragglers.iter().zip(&self.evidence);
         let fits = move |straggler: &Straggler| {
             filter.has_rank(self.run.members[straggler.member].rank)
                 && straggler.steps.iter().any(|&step| filter.has_step(step))
         };
         all.filter(move |(straggler, _)| fits(straggler))
-            .map(|(straggler, evidence)| (straggler, evidence.as_deref()))
+            .map(|(straggler, evidence)| (straggler, evidence.as_str()))
     }
 
     /// The slow nodes that have a rank and were late in a step.

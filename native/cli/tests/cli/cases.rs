@@ -102,7 +102,7 @@ fn clocks_may_differ_by_a_minute() {
     let text = kinetoscope(&["ranks", &data("cases/clocks_far_apart")]).stdout;
     let text = String::from_utf8(text).expect("UTF-8");
     assert!(text.starts_with("Run: 2 of 2 ranks, 3 steps, 3 matched collectives"), "{text}");
-    assert!(text.contains("waiting for other ranks: 300.000us in all"), "{text}");
+    assert!(text.contains("waiting for other ranks: 300.000us, summed over the ranks"), "{text}");
     assert!(text.contains("its clock is 60.000s ahead of that of the reference rank"), "{text}");
 }
 

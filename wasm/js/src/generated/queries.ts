@@ -1110,7 +1110,7 @@ export interface RanksStragglerRow {
   /** Whether it was late in most steps. */
   persistent: boolean;
   /** The note, the reason for the verdict, or what the straggler did more than the others. */
-  message: string | null;
+  message: string;
 }
 
 /** A row of `ranks`; of the kind slow_node. */

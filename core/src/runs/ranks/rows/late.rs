@@ -31,7 +31,7 @@ pub(super) fn push_clocks(findings: &Findings<'_>, filter: Filter, rows: &mut Ro
 }
 
 columns! {
-    pub(super) const STRAGGLER: fn straggler(findings: &Findings<'_>, straggler: &Straggler, evidence: Option<&str>) {
+    pub(super) const STRAGGLER: fn straggler(findings: &Findings<'_>, straggler: &Straggler, evidence: &str) {
         let member = &findings.run.members[straggler.member];
     } [
         RANK_NUMBER => member.rank,
@@ -40,7 +40,7 @@ columns! {
         STEPS => steps(findings, straggler),
         COST => straggler.cost_ns,
         PERSISTENT => straggler.is_persistent,
-        MESSAGE.nullable() => evidence,
+        MESSAGE => evidence,
     ]
 }
 

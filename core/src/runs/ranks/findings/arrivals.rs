@@ -1,15 +1,15 @@
 //! What is known about late ranks if none is late in one phase: the ranks that arrive last at collectives more often than
 //! by chance, or why nothing is known.
 
-use super::evidence::evidence;
-use super::findings::Findings;
-use super::matching::MatchedBy;
-use super::phases::Phase;
-use super::run::{Note, NoteCode};
-use super::step_table::median;
-use super::stragglers::RECURS;
+use super::Findings;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::units::{counted, time_ns};
+use crate::runs::ranks::evidence::evidence;
+use crate::runs::ranks::matching::MatchedBy;
+use crate::runs::ranks::phases::Phase;
+use crate::runs::ranks::run::{Note, NoteCode};
+use crate::runs::ranks::step_table::median;
+use crate::runs::ranks::stragglers::RECURS;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -99,17 +99,16 @@ impl Arrivals {
     fn text(&self, findings: &Findings<'_>) -> String {
         let (phase, more_ns) = self.phase(findings);
         let why = if more_ns.saturating_mul(2) >= self.late_ns {
-            Some(format!("{} more of {}", time_ns(more_ns, None), phase.label()))
+            format!("{} more of {}", time_ns(more_ns, None), phase.label())
         } else {
             evidence(findings.run, self.member, self.late_ns)
         };
         format!(
-            "rank {} arrived last at {} of {}, in all {} later than the median of the others{}",
+            "rank {} arrived last at {} of {}, in all {} later than the median of the others; {why}",
             findings.run.members[self.member].rank,
             self.last,
             counted(self.count, "collective"),
-            time_ns(self.late_ns, None),
-            why.map_or_else(String::new, |why| format!("; {why}"))
+            time_ns(self.late_ns, None)
         )
     }
 }
