@@ -12,7 +12,15 @@ import { parseArgs } from "node:util";
 import { KinetoscopeError, check, openRun } from "kinetoscope";
 
 /** The notes about a run that is complete nevertheless. */
-const HARMLESS = new Set(["skipped", "assumed_rank", "missing_calls", "skewed_start", "distant_clock"]);
+const HARMLESS = new Set([
+  "skipped",
+  "assumed_rank",
+  "missing_calls",
+  "skewed_start",
+  "distant_clock",
+  "arrives_last",
+  "lateness_unknown",
+]);
 
 const MARKS = { pass: "✓", breach: "✗", unfit: "?" };
 

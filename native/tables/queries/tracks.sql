@@ -1,4 +1,4 @@
--- Threads and streams with their events and busy time.
+-- Threads and streams with their events and busy time. Annotations on streams are no busy time.
 -- equals: tracks
 WITH spans AS (
   SELECT
@@ -7,8 +7,9 @@ WITH spans AS (
     track,
     ts_ns,
     ts_ns + dur_ns AS end_ns,
+    category = 'gpu_user_annotation' AS is_annotation,
     MAX(ts_ns + dur_ns) OVER (
-      PARTITION BY run_id, rank, track
+      PARTITION BY run_id, rank, track, category = 'gpu_user_annotation'
       ORDER BY ts_ns, ts_ns + dur_ns
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS reached_ns
@@ -24,6 +25,7 @@ busy AS (
     MIN(ts_ns) AS start_ns,
     MAX(end_ns) AS end_ns,
     CAST(SUM(CASE
+      WHEN is_annotation THEN 0
       WHEN reached_ns IS NULL OR reached_ns <= ts_ns THEN end_ns - ts_ns
       WHEN reached_ns < end_ns THEN end_ns - reached_ns
       ELSE 0
