@@ -2,8 +2,8 @@
 //! laid out for the width of its reader.
 
 use crate::base::escape::whole_line;
-use crate::base::rows::Rows;
 use crate::base::rows::text::{Limits, table, wrapped};
+use crate::base::rows::{Rows, WIDEST};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Display, Formatter, Write};
@@ -24,7 +24,7 @@ enum Block {
     Table {
         rows: Rows,
         /// The longest text in a cell, in characters.
-        widest: Option<usize>,
+        widest: usize,
         indent: usize,
     },
 }
@@ -53,12 +53,12 @@ impl Page {
 
     /// Appends a table.
     pub fn table(&mut self, rows: &Rows) {
-        self.blocks.push(Block::Table { rows: rows.clone(), widest: None, indent: 0 });
+        self.table_within(rows, WIDEST);
     }
 
     /// Appends a table with cells of up to `widest` characters.
     pub fn table_within(&mut self, rows: &Rows, widest: usize) {
-        self.blocks.push(Block::Table { rows: rows.clone(), widest: Some(widest), indent: 0 });
+        self.blocks.push(Block::Table { rows: rows.clone(), widest, indent: 0 });
     }
 
     /// Appends an empty line, a title and a table; nothing for a table without rows.
@@ -75,7 +75,7 @@ impl Page {
         if !rows.rows.is_empty() {
             self.blank();
             self.line(title);
-            self.blocks.push(Block::Table { rows: rows.clone(), widest: None, indent: 2 });
+            self.blocks.push(Block::Table { rows: rows.clone(), widest: WIDEST, indent: 2 });
         }
     }
 
@@ -92,10 +92,8 @@ impl Page {
             match block {
                 Block::Line(line, indent) => push_line(&mut text, line, *indent, width),
                 Block::Table { rows, widest, indent } => {
-                    let limits = Limits {
-                        width: width.map(|width| width.saturating_sub(*indent)),
-                        ..widest.map_or_else(Limits::default, |widest| Limits { widest, ..Limits::default() })
-                    };
+                    let width = width.map(|width| width.saturating_sub(*indent));
+                    let limits = Limits { widest: *widest, width };
                     for line in table(rows, limits).lines() {
                         let blanks = if line.is_empty() { "" } else { &"  "[..*indent] };
                         let _ = writeln!(text, "{blanks}{line}");

@@ -108,13 +108,13 @@ impl Rows {
 
     /// As [`Rows::to_text`], with texts of up to `widest` characters.
     pub fn to_text_within(&self, widest: usize) -> String {
-        text::table(self, text::Limits { widest, ..text::Limits::default() })
+        text::table(self, text::Limits { widest, width: None })
     }
 
     /// As [`Rows::to_text`], in lines of up to `width` characters if there is a width: sentences are wrapped, other texts are
     /// shortened, and columns are left out if that does not suffice. A line below the table names them, unless they are empty.
     pub fn to_text_fitting(&self, width: Option<usize>) -> String {
-        text::table(self, text::Limits { width, ..text::Limits::default() })
+        text::table(self, text::Limits { widest: WIDEST, width })
     }
 
     /// Formats a Markdown table.

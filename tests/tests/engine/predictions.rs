@@ -40,7 +40,7 @@ fn saving(trace: &Trace, cause: &str) -> f64 {
     int(&rows[0]["saving_ns"]) as f64 / walls(trace).len() as f64
 }
 
-/// A training that loads its data in the main process, and the same with four workers.
+/// The same training run, with its data loaded in the main process and by four workers.
 #[test]
 fn a_loader_with_workers_saves_what_is_predicted() {
     let Some(traces) = files::shared("traces", "a real pair") else { return };

@@ -134,8 +134,9 @@ pub(crate) fn collectives(trace: &Trace) -> Rows {
 /// Returns the event and the cells of every call.
 pub(crate) fn calls(trace: &Trace) -> Vec<(Row, Vec<Cell>)> {
     let table = &trace.table;
-    let mut calls = described(trace);
-    add_work(trace, &mut calls);
+    let arguments = Arguments::new(table);
+    let mut calls = described(&arguments);
+    add_work(trace, &arguments, &mut calls);
     // A call without device work is one that the host carries out: its span is the same call.
     if calls.iter().all(|call| call.device_ns.is_some()) {
         let spans = table.names.that(is_host_collective);
@@ -147,16 +148,15 @@ pub(crate) fn calls(trace: &Trace) -> Vec<(Row, Vec<Cell>)> {
 }
 
 /// The calls of operators with the arguments of a collective.
-fn described(trace: &Trace) -> Vec<Call<'_>> {
-    let arguments = Arguments::new(&trace.table);
-    let operators = trace.table.rows_of(Category::CpuOp).filter(|&row| trace.table.is_span(row));
+fn described<'a>(arguments: &Arguments<'a>) -> Vec<Call<'a>> {
+    let table = arguments.table;
+    let operators = table.rows_of(Category::CpuOp).filter(|&row| table.is_span(row));
     operators.filter_map(|row| arguments.call(row)).collect()
 }
 
 /// Adds the device work to its calls. Work of collectives that no call started is a call of its own.
-fn add_work<'a>(trace: &'a Trace, calls: &mut Vec<Call<'a>>) {
+fn add_work<'a>(trace: &Trace, arguments: &Arguments<'a>, calls: &mut Vec<Call<'a>>) {
     let table = &trace.table;
-    let arguments = Arguments::new(table);
     let mut classes = Classes::new(trace);
     let mut call_of: Vec<Option<usize>> = vec![None; table.len()];
     for (at, call) in calls.iter().enumerate() {

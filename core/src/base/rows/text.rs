@@ -12,16 +12,10 @@ use core::fmt::Write;
 /// How wide a table may be, in characters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// The longest text that is no sentence.
+    /// The longest text of a cell, except for sentences.
     pub(crate) widest: usize,
     /// The longest line; `None` if any is readable.
     pub(crate) width: Option<usize>,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { widest: WIDEST, width: None }
-    }
 }
 
 /// The blanks between two columns.
@@ -125,7 +119,7 @@ pub(crate) fn table(rows: &Rows, limits: Limits) -> String {
     out
 }
 
-/// The longest rule below a title. A rule below a long sentence says nothing.
+/// The longest rule below a title: without a width, sentences can be very long.
 fn rule(limits: Limits) -> usize {
     limits.width.unwrap_or(WIDEST)
 }
@@ -161,7 +155,7 @@ fn excess(shown: &[Shown], width_of: impl Fn(&Shown) -> usize, width: usize) -> 
     (sum + GAP * shown.len().saturating_sub(1)).saturating_sub(width)
 }
 
-/// The column that is left out next: an empty one, a minor one, or else the last one that is no sentence. The first one stays.
+/// The column to leave out next: an empty one, else a minor one, else the last one without sentences. The first column stays.
 fn least(shown: &[Shown]) -> Option<usize> {
     let last = |fits: &dyn Fn(&Shown) -> bool| (1..shown.len()).rev().find(|&at| fits(&shown[at]));
     let is_minor = |column: &Shown| column.layout == Layout::Minor;

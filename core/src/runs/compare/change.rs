@@ -53,8 +53,7 @@ const TIME_SHARE: f64 = 0.02;
 /// Whether the time of a line changed by more than the noise of its steps, and not only its name.
 fn changes_time(line: &Line) -> bool {
     let largest = line.values[0].max(line.values[1]) as f64;
-    line.contribution().unsigned_abs() as f64 > largest * TIME_SHARE
-        && line.verdict.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    line.contribution().unsigned_abs() as f64 > largest * TIME_SHARE && line.verdict.excludes_zero()
 }
 
 fn by_sign(contribution: i64, more: Change, less: Change) -> Change {

@@ -83,8 +83,8 @@ pub(super) fn judge(lines: &mut [Line]) -> Factors {
 /// The sum of the changes of the parts of a total that are more than noise.
 fn certain_ns(lines: &[Line], part: DiffPart) -> i64 {
     let is_certain = |line: &&Line| {
-        let excludes = line.verdict.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
-        line.part == Some(part) && line.verdict.is_significant == Some(true) && excludes
+        let Verdict { is_significant, .. } = line.verdict;
+        line.part == Some(part) && is_significant == Some(true) && line.verdict.excludes_zero()
     };
     lines.iter().filter(is_certain).fold(0, |sum, line| sum.saturating_add(line.contribution()))
 }
@@ -97,18 +97,19 @@ fn decide(lines: &mut [Line], tested: &[usize], factors: Factors, floors: Both<f
     let tail = TAIL / 2.0 / tested.len().max(1) as f64;
     for (&at, probability) in tested.iter().zip(probabilities) {
         let [a, b] = &lines[at].samples;
-        let (low, high) = interval(a, b, tail);
-        let excludes = low > 0.0 || high < 0.0;
-        let is_significant = is_other_work(&lines[at]) || (probability < LEVEL && excludes);
-        let factor =
-            of_total(&lines[at], factors, floors, tested.len()).filter(|_| !is_significant && excludes);
-        lines[at].verdict = Verdict {
+        let mut verdict = Verdict {
             median: median(b) - median(a),
-            interval: Some((low, high)),
+            interval: Some(interval(a, b, tail)),
             probability: Some(probability),
-            is_significant: factor.is_none().then_some(is_significant),
-            factor,
+            ..Verdict::default()
         };
+        let excludes = verdict.excludes_zero();
+        let is_significant = is_other_work(&lines[at]) || (probability < LEVEL && excludes);
+        if excludes && !is_significant {
+            verdict.factor = of_total(&lines[at], factors, floors, tested.len());
+        }
+        verdict.is_significant = verdict.factor.is_none().then_some(is_significant);
+        lines[at].verdict = verdict;
     }
 }
 
@@ -120,9 +121,9 @@ fn is_total(line: &Line) -> bool {
 /// are tested together.
 fn of_total(line: &Line, factors: Factors, floors: Both<f64>, tested: usize) -> Option<f64> {
     let (part_factors, floor) = of_part(line, factors, floors);
+    let factor = part_factors.into_iter().flatten().next().filter(|_| is_total(line))?;
     let is_change = test(line, 0.0, 0.0, floor) * (tested as f64) < LEVEL;
-    let factor = part_factors.into_iter().flatten().next().filter(|_| is_total(line) && is_change);
-    factor.map(|factor| factor.ratio())
+    is_change.then(|| factor.ratio())
 }
 
 /// The common factors and the relative variance of the part of the total that a line belongs to.

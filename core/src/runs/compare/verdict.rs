@@ -17,6 +17,13 @@ pub(super) struct Verdict {
     pub(super) factor: Option<f64>,
 }
 
+impl Verdict {
+    /// Whether the interval is known and does not contain 0.
+    pub(super) fn excludes_zero(&self) -> bool {
+        self.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    }
+}
+
 /// How much longer the same work takes in the second recording.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Factor {

@@ -239,7 +239,7 @@ impl Summary {
             cut(&mut group.name);
             cut(&mut group.description);
         }
-        for named in self.operators.iter_mut().chain(&mut self.kernels).chain(&mut self.gaps) {
+        for named in self.named_mut() {
             cut(&mut named.name);
         }
         for fitness in &mut self.fitness {
