@@ -18,7 +18,7 @@
 pub(crate) mod children;
 pub mod context;
 pub mod device;
-pub(crate) mod flops;
+pub(crate) mod formulas;
 pub(crate) mod intervals;
 pub mod overview;
 pub mod query;

@@ -14,7 +14,7 @@ pub use crate::base::join::{Join, Task};
 pub use export::{Export, ExportKind, Started};
 
 use crate::analysis::device::{
-    breakdown, collectives, idle_rows, kernel_rows, launch_rows, memory_rows, sequence_rows, steps, work,
+    breakdown, collectives, flops, idle_rows, kernel_rows, launch_rows, memory_rows, sequence_rows, steps,
 };
 use crate::analysis::overview::{check, fitness, info, summary_text};
 use crate::analysis::query::options::Options;
@@ -45,7 +45,7 @@ pub const QUERIES: &[Query] = &[
     what_if_rows::WHAT_IF,
     collectives::COLLECTIVES,
     runs::RANKS,
-    work::FLOPS,
+    flops::FLOPS,
     coverage::COVERAGE,
     patterns::PATTERNS,
     evaluation::EVALUATION,
@@ -177,7 +177,7 @@ mod tests {
         check::<launch_rows::LaunchesOptions>(&mut declared);
         check::<kernel_rows::KernelsOptions>(&mut declared);
         check::<sequence_rows::SequencesOptions>(&mut declared);
-        check::<work::FlopsOptions>(&mut declared);
+        check::<flops::FlopsOptions>(&mut declared);
         check::<fitness::FitnessOptions>(&mut declared);
         check::<task_rows::TasksOptions>(&mut declared);
         check::<path_rows::CriticalPathOptions>(&mut declared);

@@ -69,7 +69,7 @@ const RUST: [(&str, Layers); 15] = [
     (
         "core/src/analysis",
         &[
-            &["children", "context", "flops", "intervals", "query"],
+            &["children", "context", "formulas", "intervals", "query"],
             &["tasks", "torch"],
             &["device"],
             &["replay"],

@@ -11,6 +11,7 @@ mod execution_trace;
 mod findings;
 mod fitness;
 mod fixtures;
+mod flops;
 mod growth;
 mod idle;
 mod inputs;

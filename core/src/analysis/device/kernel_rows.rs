@@ -3,56 +3,14 @@
 use super::attributes::{annotation, occupancy_limit};
 use super::device_time::Class;
 use super::kernel_keys::KernelsBy;
+use super::kernel_work::KernelWork;
 use super::kernels::{KernelGroup, groups};
-use crate::analysis::flops::{self, Inputs};
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
 use crate::analysis::query::{Input, Query};
-use crate::base::index::Index;
 use crate::base::rows::{Column, Rows, columns};
 use crate::trace::Trace;
 use crate::trace::kernel_rules::KernelCategory;
-use crate::trace::link::Links;
-use crate::trace::table::events::{Row, Table};
-use crate::trace::table::layout::Key;
-use alloc::vec::Vec;
-
-/// The floating point operations of kernels, each of which is the only kernel of its operator.
-pub(crate) struct Work<'a> {
-    table: &'a Table,
-    links: &'a Links,
-    /// The number of kernels that each row launched.
-    kernels: Vec<u32>,
-    /// The results of `flops` by name and inputs of the operator.
-    known: Index,
-    flops: Vec<Option<i64>>,
-}
-
-impl<'a> Work<'a> {
-    pub(crate) fn new(trace: &'a Trace) -> Self {
-        let mut kernels = alloc::vec![0; trace.table.len()];
-        for &(_, op) in &trace.links.op_of {
-            kernels[op.index()] += 1;
-        }
-        let (table, links) = (&trace.table, &trace.links);
-        Work { table, links, kernels, known: Index::default(), flops: Vec::new() }
-    }
-
-    pub(crate) fn flops(&mut self, row: Row) -> Option<i64> {
-        let op = self.links.op(row).filter(|&op| self.kernels[op.index()] == 1)?;
-        let table = self.table;
-        let text = |key| table.field(op, key).and_then(|v| v.as_json());
-        let dims = text(Key::InputDims)?;
-        // Equal strings of a trace are stored once, so the address identifies the text.
-        let key = (i64::from(table.name_id(op).0), dims.as_ptr() as i64);
-        let at = self.known.get_or_insert(key, self.flops.len() as u32) as usize;
-        if at == self.flops.len() {
-            let inputs = Inputs::parse(Some(dims), text(Key::InputType), text(Key::ConcreteInputs));
-            self.flops.push(flops::count(table.name(op), &inputs));
-        }
-        self.flops[at]
-    }
-}
 
 options! {
     /// Options of `kernels`.
@@ -102,9 +60,9 @@ columns! {
         Column::ns("max_ns", "Max", "Longest duration.") => group.max_ns,
         Column::ns("std_ns", "", "Sample standard deviation of the durations; null for one.").nullable() =>
             group.std_ns().map(|ns| libm::round(ns) as i64),
-        Column::bool("tensor_cores", "", "Whether one of its kernels uses tensor cores; null if their names do not show it.")
+        Column::bool("tensor_cores", "", "Whether one of its kernels uses tensor cores, by its name or because it is faster than other units can be; null if neither shows it.")
             .nullable() => group.uses_tensor_cores(),
-        Column::share("tensor_core_share", "Tensor cores", "The share of its time in kernels that use tensor cores; null if names do not show it for most of the time.")
+        Column::share("tensor_core_share", "Tensor cores", "The share of its time in kernels that use tensor cores; null if it is unknown for most of the time.")
             .nullable() => group.tensor_core_share(),
         Column::float("occupancy_percent", "Occupancy %", "Estimated achieved occupancy, weighted by duration.")
             .nullable() => group.occupancy(),
@@ -138,8 +96,7 @@ fn share(part: i64, total: i64) -> f64 {
 
 /// Returns the groups as rows.
 pub(crate) fn kernel_rows(trace: &Trace, by: KernelsBy) -> Rows {
-    let mut work = Work::new(trace);
-    let groups = groups(trace, by, |row| work.flops(row));
+    let groups = groups(trace, by, Some(KernelWork::new(trace)));
     let total: i64 = groups.iter().map(|g| g.sum_ns).sum();
     Rows::from_cells(COLUMNS, groups.iter().map(|group| row(trace, group, total)))
 }

@@ -2,6 +2,7 @@
 
 use super::device_time::{Class, Classes};
 use super::kernel_keys::{KernelsBy, Keys};
+use super::kernel_work::KernelWork;
 use crate::analysis::context::Analysis;
 use crate::base::index::Index;
 use crate::base::order::{descending, sort_by_key};
@@ -33,7 +34,7 @@ pub struct KernelGroup {
     pub bytes: i64,
     /// The longest activity.
     pub longest: Row,
-    /// The sums of the durations of kernels that use tensor cores and of those that do not, as far as names show it, in ns.
+    /// The sums of the durations of kernels that use tensor cores and of those that do not, as far as it is known, in ns.
     pub tensor_core_ns: i64,
     pub(crate) without_tensor_cores_ns: i64,
     /// Floating point operations of the activities for which they are known, and the sum of the durations of those, in
@@ -108,7 +109,7 @@ impl KernelGroup {
         }
     }
 
-    fn add(&mut self, table: &Table, classes: &mut Classes<'_>, row: Row) {
+    fn add(&mut self, table: &Table, classes: &mut Classes<'_>, row: Row, tensor_cores: Option<bool>) {
         let duration = table.dur(row).max(0);
         self.count += 1;
         self.sum_ns += duration;
@@ -122,7 +123,7 @@ impl KernelGroup {
         self.bytes = self.bytes.saturating_add(table.bytes(row, Key::MemcpyBytes));
         self.classes |= 1 << classes.class(row) as u32;
         self.categories |= 1 << classes.category(row) as u32;
-        match classes.tensor_cores(row) {
+        match tensor_cores {
             Some(true) => {
                 self.tensor_cores[0] += 1;
                 self.tensor_core_ns += duration;
@@ -153,14 +154,13 @@ impl KernelGroup {
         KernelCategory::ALL.into_iter().find(|&category| self.categories == 1 << category as u32)
     }
 
-    /// Returns whether any of the kernels uses tensor cores; `None` if no name shows that, and not all names show that they use
-    /// none.
+    /// Returns whether any of the kernels uses tensor cores; `None` if that is not known of any, nor of all that they use none.
     pub fn uses_tensor_cores(&self) -> Option<bool> {
         let [with, without] = self.tensor_cores;
         (with > 0 || without == self.count).then_some(with > 0)
     }
 
-    /// Returns the share of the time in kernels that use tensor cores; `None` if names do not show it for most of the time.
+    /// Returns the share of the time in kernels that use tensor cores; `None` if it is not known for most of the time.
     pub fn tensor_core_share(&self) -> Option<f64> {
         let known = self.tensor_core_ns.saturating_add(self.without_tensor_cores_ns);
         if self.sum_ns == 0 {
@@ -197,16 +197,13 @@ impl KernelGroup {
 impl Analysis<'_> {
     /// Returns the groups of equal names and classes, the longest sum first, without floating point operations.
     pub fn kernel_groups(&self) -> &[KernelGroup] {
-        self.once(|| groups(self.trace, KernelsBy::Name, |_| None))
+        self.once(|| groups(self.trace, KernelsBy::Name, None))
     }
 }
 
-/// Returns every group, the longest sum first. `work` returns the floating point operations of an activity.
-pub(super) fn groups(
-    trace: &Trace,
-    by: KernelsBy,
-    mut work: impl FnMut(Row) -> Option<i64>,
-) -> Vec<KernelGroup> {
+/// Returns every group, the longest sum first. Without the work of kernels there are no floating point operations, and only names
+/// show the use of tensor cores.
+pub(super) fn groups(trace: &Trace, by: KernelsBy, mut work: Option<KernelWork<'_>>) -> Vec<KernelGroup> {
     let table = &trace.table;
     let (mut classes, mut keys) = (Classes::new(trace), Keys::new(trace, by));
     let mut groups: Vec<KernelGroup> = Vec::new();
@@ -217,8 +214,12 @@ pub(super) fn groups(
             groups.push(KernelGroup::new(keys.text(&mut classes, row), classes.class(row), row));
         }
         let group = &mut groups[at];
-        group.add(table, &mut classes, row);
-        if let Some(flops) = work(row) {
+        let uses_tensor_cores = match &mut work {
+            Some(work) => work.tensor_cores(&mut classes, row),
+            None => classes.tensor_cores(row),
+        };
+        group.add(table, &mut classes, row, uses_tensor_cores);
+        if let Some(flops) = work.as_mut().and_then(|work| work.flops(row)) {
             group.flops = group.flops.saturating_add(flops);
             group.flops_ns += table.dur(row).max(0);
         }

@@ -1,7 +1,8 @@
 //! Models of devices: which one a trace was recorded on, and its peak figures.
 //!
 //! The figures are lines of `devices.csv`, which describes the columns. A device is a model whose driver reports exactly its
-//! name; one without a name is a model with its memory and its number of multiprocessors, if only one figure fits.
+//! name; one without a name is a model with its memory and its number of multiprocessors, if only one figure fits. An instance
+//! of a device that is split (MIG) has the figures of its multiprocessors and of its eighths of the memory.
 
 use super::peak::Peak;
 use crate::trace::table::metadata::Metadata;
@@ -97,6 +98,29 @@ impl Model<'static> {
     }
 }
 
+/// The parts that the memory of a device is split into.
+const MEMORY_PARTS: f64 = 8.0;
+
+impl Model<'static> {
+    /// Returns an instance of a device: `NVIDIA A100-SXM4-40GB MIG 2g.10gb` has 10 GB of its memory, and `units` multiprocessors.
+    fn instance(models: &[Model<'static>], name: &str, units: Option<i64>) -> Option<Model<'static>> {
+        let (name, profile) = name.split_once(" MIG ")?;
+        let model = Model::named(models, name)?;
+        let memory: f64 = profile.split_once('.')?.1.split("gb").next()?.parse().ok()?;
+        let parts = libm::round(memory / model.memory * MEMORY_PARTS).clamp(1.0, MEMORY_PARTS);
+        let share = units? as f64 / model.units;
+        (share > 0.0 && share <= 1.0).then(|| Model {
+            memory,
+            units: units.map_or(0.0, |units| units as f64),
+            peak: Peak {
+                flops: model.peak.flops.map(|peak| peak * share),
+                memory: model.peak.memory * parts / MEMORY_PARTS,
+            },
+            ..model
+        })
+    }
+}
+
 impl Device {
     /// Returns the devices that the metadata of a trace describes.
     pub(crate) fn all(metadata: &Metadata) -> Vec<Device> {
@@ -105,13 +129,15 @@ impl Device {
         let device = |(at, device): (usize, &Value)| {
             let text = |key: &str| device.get(key).and_then(Value::as_str).unwrap_or("");
             let int = |key: &str| device.get(key).and_then(Value::as_i64);
-            let size = int("totalGlobalMem").zip(int("numSms").or_else(|| int("multiProcessorCount")));
+            let units = int("numSms").or_else(|| int("multiProcessorCount"));
+            let size = int("totalGlobalMem").zip(units);
             let sized =
                 || size.and_then(|(memory, units)| Model::sized(&models, memory as f64, units as f64));
             // Drivers of AMD report a name of the family for devices that they do not know.
             let is_known = |name: &str| !name.trim().is_empty() && name != "AMD Radeon Graphics";
             let name = text("name");
-            let model = if is_known(name) { Model::named(&models, name) } else { sized() };
+            let named = || Model::named(&models, name).or_else(|| Model::instance(&models, name, units));
+            let model = if is_known(name) { named() } else { sized() };
             let id = int("id").unwrap_or(at as i64);
             Device { id, name: name.into(), major: int("computeMajor"), model }
         };
@@ -157,6 +183,21 @@ mod tests {
         }
         let cores = |name| Model::named(&models, name).map(|model| model.has_tensor_cores);
         assert_eq!((cores("NVIDIA GeForce GTX 1650"), cores("Tesla T4")), (Some(false), Some(true)));
+    }
+
+    #[test]
+    fn an_instance_has_its_share_of_a_device() {
+        let models: Vec<Model<'static>> = models().collect();
+        let of = |name, units| Model::instance(&models, name, units).map(|model| model.peak);
+        let whole = Model::named(&models, "NVIDIA A100-SXM4-40GB").expect("a model").peak;
+        let part = of("NVIDIA A100-SXM4-40GB MIG 2g.10gb", Some(27)).expect("an instance");
+        assert!((part.flops[3] - whole.flops[3] / 4.0).abs() < 1.0);
+        assert!((part.memory - whole.memory / 4.0).abs() < 1.0);
+        let odd = of("NVIDIA H200 MIG 1g.18gb", Some(16)).expect("an instance");
+        assert!((odd.memory - 4800e9 / 8.0).abs() < 1.0);
+        assert_eq!(of("NVIDIA A100-SXM4-40GB MIG 2g.10gb", None), None);
+        assert_eq!(of("NVIDIA A100-SXM4-40GB MIG", Some(27)), None);
+        assert_eq!(of("a device of tomorrow MIG 2g.10gb", Some(27)), None);
     }
 
     #[test]

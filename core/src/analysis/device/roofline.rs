@@ -1,12 +1,11 @@
-//! The roofline model: peak figures of devices, and the minimum time of an operator.
+//! The roofline model: peak figures of devices.
 //!
-//! An operator with F operations on B bytes takes at least max(F / peak of its type, B / memory bandwidth). B is the
-//! size of its input tensors, each of which it has to read at least once. The figures come from [`Model`]; lines that the
-//! user gives take precedence. Single precision counts without TF32, because traces do not contain its state.
+//! An operator with F operations on B bytes takes at least max(F / peak of its type, B / memory bandwidth). B is the size of its
+//! inputs and outputs, each of which it has to read or write at least once. The figures come from
+//! [`Model`](super::models::Model); lines that the user gives take precedence.
 
 use super::models::Device;
 use super::peak::Peak;
-use crate::analysis::flops::Inputs;
 use crate::base::error::Error;
 use alloc::format;
 
@@ -15,7 +14,7 @@ impl Peak {
     /// the devices whose names contain its first field; the longest one that does is used.
     ///
     /// # Errors
-    /// Returns [`Error::BadOption`] if a line given by the user does not have the seven fields.
+    /// Returns [`Error::BadOption`] if a line given by the user does not have the ten fields.
     pub(crate) fn find(device: Option<&Device>, user_lines: Option<&str>) -> Result<Option<Peak>, Error> {
         let mut best: Option<(usize, Peak)> = None;
         for (number, line) in user_lines.unwrap_or("").lines().map(str::trim).enumerate() {
@@ -35,40 +34,24 @@ impl Peak {
 
 fn refused(number: usize, line: &str) -> Error {
     Error::BadOption(format!(
-        "peaks: line {number} is `{line:.60}`, expected name,fp64,fp32,tf32,half,int8,memory"
+        "peaks: line {number} is `{line:.60}`, expected name,fp64,fp32,tf32,fp16,bf16,fp8,fp4,int8,memory"
     ))
 }
 
+/// A field that is empty is a figure that is not known.
 fn parse(line: &str) -> Option<(&str, Peak)> {
     let mut fields = line.split(',').map(str::trim);
     let name = fields.next().filter(|name| !name.is_empty())?;
-    let mut number = || fields.next()?.parse::<f64>().ok().filter(|n| *n >= 0.0);
-    let mut given = [0.0; 5];
-    for peak in &mut given {
+    let mut number = || match fields.next()? {
+        "" => Some(0.0),
+        text => text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0),
+    };
+    let mut flops = [0.0; 8];
+    for peak in &mut flops {
         *peak = number()? * 1e12;
     }
     let memory = number()? * 1e9;
-    let [double, single, tf32, half, integers] = given;
-    let flops = [double, single, tf32, half, half, 0.0, 0.0, integers];
     fields.next().is_none().then_some((name, Peak { flops, memory }))
-}
-
-/// Returns the size of the input tensors, in bytes.
-pub(crate) fn input_bytes(inputs: &Inputs) -> i64 {
-    let tensors = inputs.dims.iter().zip(&inputs.types);
-    tensors.fold(0i64, |sum, (dims, kind)| {
-        let size = match kind.as_str().unwrap_or("") {
-            "" | "Scalar" | "ScalarList" | "TensorList" => 0,
-            "double" | "long int" | "c10::complex<float>" => 8,
-            "c10::complex<double>" => 16,
-            "c10::Half" | "c10::BFloat16" | "short int" => 2,
-            "bool" | "signed char" | "unsigned char" => 1,
-            kind if kind.starts_with("c10::Float8") => 1,
-            _ => 4,
-        };
-        let elements = dims.iter().fold(1i64, |n, &dim| n.saturating_mul(dim.max(0)));
-        sum.saturating_add(elements.saturating_mul(size))
-    })
 }
 
 #[cfg(test)]
@@ -88,10 +71,10 @@ mod tests {
         let memory = |name, user_lines| find(name, user_lines).expect("lines").map(|peak| peak.memory);
         assert_eq!(memory("NVIDIA H200", None), Some(4800e9));
         assert_eq!(memory("a device of tomorrow", None), None);
-        assert_eq!(memory("a device of tomorrow", Some("tomorrow,1,2,3,4,5,6")), Some(6e9));
-        assert_eq!(memory("NVIDIA H200", Some("H200,1,2,3,4,5,6")), Some(6e9));
-        assert_eq!(memory("NVIDIA H200", Some("H,1,2,3,4,5,7\nH200,1,2,3,4,5,6")), Some(6e9));
+        assert_eq!(memory("a device of tomorrow", Some("tomorrow,1,2,3,4,5,6,7,8,9")), Some(9e9));
+        assert_eq!(memory("NVIDIA H200", Some("H200,1,2,3,,5,,,8,9")), Some(9e9));
+        assert_eq!(memory("NVIDIA H200", Some("H,1,2,3,4,5,6,7,8,7\nH200,1,2,3,4,5,6,7,8,9")), Some(9e9));
         assert!(find("NVIDIA H200", Some("H200,1,2")).is_err());
-        assert!(find("NVIDIA H200", Some("H200,1,2,3,4,5,x")).is_err());
+        assert!(find("NVIDIA H200", Some("H200,1,2,3,4,5,6,7,8,x")).is_err());
     }
 }

@@ -4,8 +4,9 @@
 //! exposed copies, or else for what the host did meanwhile. Without one, it counts for what the main thread did.
 
 use crate::analysis::context::Analysis;
-use crate::analysis::device::device_time::{Class, DeviceTime};
+use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::idle::{Cause, Host};
+use crate::analysis::device::kernel_limits::{KernelLimits, Limit, Limits};
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::intervals::Intervals;
 use crate::base::order::{descending, sort_by_key};
@@ -28,6 +29,8 @@ words! {
     pub enum BoundBy {
         /// A device computed.
         GpuCompute = "gpu_compute",
+        /// A device computed, most of the time with kernels that are limited by its memory.
+        MemoryBandwidth = "memory_bandwidth",
         /// A device communicated, or threads of the host did, and nothing else ran.
         Communication = "communication",
         /// A device copied, and nothing else ran.
@@ -99,15 +102,27 @@ pub(crate) fn bound(analysis: &Analysis<'_>, host: &Host<'_>, can_tell: bool) ->
         return None;
     }
     sort_by_key(&mut parts, |part| (descending(part.1), part.0 as i64));
-    let parts: Vec<(BoundBy, f64)> =
+    let mut parts: Vec<(BoundBy, f64)> =
         parts.into_iter().filter(|part| part.1 > 0).map(|(by, ns)| (by, ns as f64 / all as f64)).collect();
     let unknown = parts.iter().find(|part| part.0 == BoundBy::CannotTell).map_or(0.0, |part| part.1);
     let (by, share) = *parts.first()?;
     let is_busy = matches!(by, BoundBy::GpuCompute | BoundBy::Communication | BoundBy::Copies);
     let is_known = (can_tell || (is_busy && share > 0.5)) && share >= LEAST && unknown < UNRECORDED;
     let (by, share) = if is_known { (by, share) } else { (BoundBy::CannotTell, unknown) };
+    let by = if by == BoundBy::GpuCompute { kind_of_compute(analysis, &mut parts) } else { by };
     let message = message(analysis, by, share, (&parts, all));
     Some(Bound { by, share, parts, time_ns: all, message })
+}
+
+/// What the kernels that bound a run are limited by; the parts get its name.
+fn kind_of_compute(analysis: &Analysis<'_>, parts: &mut [(BoundBy, f64)]) -> BoundBy {
+    if !analysis.kernel_limits().all.is_memory() {
+        return BoundBy::GpuCompute;
+    }
+    for part in parts.iter_mut().filter(|part| part.0 == BoundBy::GpuCompute) {
+        part.0 = BoundBy::MemoryBandwidth;
+    }
+    BoundBy::MemoryBandwidth
 }
 
 /// What the busiest device did, from the first event to the last.
@@ -185,6 +200,10 @@ fn message(
     let of = format!("{} of {}", percent(share), time_ns(all, None));
     let what = match by {
         BoundBy::GpuCompute => format!("GPU compute: kernels ran for {of}{}", kernels(analysis)),
+        BoundBy::MemoryBandwidth => format!(
+            "memory bandwidth: kernels ran for {of}, most of it at half of the bandwidth or more{}",
+            kernels(analysis)
+        ),
         BoundBy::Communication if has_device => format!("communication: for {of} the GPU did nothing else"),
         BoundBy::Communication => format!("communication: it took {of} of the main thread"),
         BoundBy::Copies => format!("copies: for {of} the GPU did nothing else"),
@@ -225,22 +244,26 @@ fn label(by: BoundBy) -> String {
     if by == BoundBy::CannotTell { "not recorded".into() } else { by.label() }
 }
 
-/// The categories that most of the time of kernels is in.
+/// The categories that most of the time of kernels is in, and how close they come to the limits of the device.
 fn kernels(analysis: &Analysis<'_>) -> String {
-    let mut sums: Vec<(KernelCategory, i64)> = KernelCategory::ALL.map(|category| (category, 0)).into();
-    let mut all: i64 = 0;
-    for group in analysis.kernel_groups() {
-        if let Some(category) = group.only_category().filter(|_| group.class == Class::Compute) {
-            sums[category as usize].1 = sums[category as usize].1.saturating_add(group.sum_ns);
-            all = all.saturating_add(group.sum_ns);
-        }
-    }
-    sort_by_key(&mut sums, |sum| (descending(sum.1), sum.0 as i64));
-    let most = sums.iter().take(2).filter(|sum| sum.1 >= all / 5 && sum.1 > 0);
+    let KernelLimits { all, categories } = analysis.kernel_limits();
+    let mut most: Vec<&(KernelCategory, Limits)> = categories.iter().collect();
+    sort_by_key(&mut most, |category| (descending(category.1.ns), category.0 as i64));
+    let most = most.iter().take(2).filter(|(_, limits)| limits.ns >= all.ns / 5 && limits.ns > 0);
     let texts: Vec<String> = most
-        .map(|(category, ns)| format!("{} {}", category.label(), percent(*ns as f64 / all as f64)))
+        .map(|(category, limits)| {
+            let share = percent(limits.ns as f64 / all.ns as f64);
+            let limit = limits.limit().map_or(String::new(), |(limit, share)| {
+                let of = match limit {
+                    Limit::Compute => "peak",
+                    Limit::Memory => "the memory bandwidth",
+                };
+                format!(" at {} of {of}", percent(share))
+            });
+            format!("{} {share}{limit}", category.label())
+        })
         .collect();
-    if texts.is_empty() { String::new() } else { format!(" ({} of the time of kernels)", texts.join(", ")) }
+    if texts.is_empty() { String::new() } else { format!(" (of the time of kernels: {})", texts.join(", ")) }
 }
 
 record! {

@@ -8,7 +8,7 @@ use crate::analysis::context::Analysis;
 use crate::analysis::device::attributes::{annotation, occupancy_limit};
 use crate::analysis::device::device_time::{Class, Classes};
 use crate::analysis::device::kernel_keys::{KernelsBy, Keys, activity_name};
-use crate::analysis::device::kernel_rows::Work;
+use crate::analysis::device::kernel_work::KernelWork;
 use crate::analysis::device::names::short_name;
 use crate::analysis::device::ranges::StepFinder;
 use crate::trace::Trace;
@@ -28,7 +28,7 @@ pub(super) const SCHEMA: Schema = Schema {
     source: |analysis, wanted| opened(Kernels::new(analysis, wanted), |all| all.rows.len(), Kernels::COLUMNS),
 };
 
-/// What the rules for names say about an activity.
+/// What an activity is, mostly by the rules for names.
 struct Rules {
     class: Class,
     category: KernelCategory,
@@ -63,11 +63,11 @@ impl<'t> Kernels<'t> {
         let (trace, table) = (analysis.trace, &analysis.trace.table);
         let is_work = |row: Row| table.category(row).is_device_work() && table.is_span(row);
         let rows = sorted_by_track(table, is_work).0;
-        let (mut classes, mut work) = (Classes::new(trace), Work::new(trace));
+        let (mut classes, mut work) = (Classes::new(trace), KernelWork::new(trace));
         let rules = rows.iter().map(|&row| Rules {
             class: classes.class(row),
             category: classes.category(row),
-            tensor_cores: classes.tensor_cores(row),
+            tensor_cores: work.tensor_cores(&mut classes, row),
         });
         let rules = rules.collect();
         let flops = rows.iter().filter(|_| wanted.any(&["flops"])).map(|&row| work.flops(row)).collect();
@@ -122,7 +122,7 @@ impl<'t> Kernels<'t> {
         Of::label("category", "What it does, by the rules for names.", |all, at| {
             Some(all.rules[at].category.as_str().into())
         }),
-        Of::bool("tensor_cores", "Whether it uses tensor cores; null if the name does not show it.", |all, at| {
+        Of::bool("tensor_cores", "Whether it uses tensor cores, by its name or its rate; null if neither shows it.", |all, at| {
             all.rules[at].tensor_cores
         })
         .optional(),

@@ -5,8 +5,7 @@ use super::column::{Column, Wanted, fields, number, opened, since};
 use super::distinct::{Distinct, address};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::ranges::StepFinder;
-use crate::analysis::device::roofline::input_bytes;
-use crate::analysis::flops::Inputs;
+use crate::analysis::formulas::Inputs;
 use crate::analysis::torch::averages::is_counted;
 use crate::analysis::torch::function_events::{EventKind, FunctionEvent, FunctionEvents};
 use crate::trace::Trace;
@@ -73,7 +72,7 @@ fn sizes(trace: &Trace, events: &FunctionEvents) -> Distinct<Option<i64>> {
     let key = |event| (address(text(event, Key::InputDims)), address(text(event, Key::InputType)));
     let size = |event| {
         let dims = text(event, Key::InputDims)?;
-        Some(input_bytes(&Inputs::parse(Some(dims), text(event, Key::InputType), None)))
+        Inputs::parse(Some(dims), text(event, Key::InputType), None).all_bytes()
     };
     Distinct::new(events.events(), key, size)
 }
@@ -180,7 +179,7 @@ impl<'t> Ops<'t> {
             "Estimated floating point operations, by PyTorch's formulas; 0 unless recorded.",
             |all, at| Some(all.events.flops(all.all[at])),
         ),
-        Of::int("input_bytes", "The size of the input tensors.", |all, at| {
+        Of::int("input_bytes", "The size of the input tensors; null if a type is unknown.", |all, at| {
             *all.input_bytes.as_ref()?.get(at)
         })
         .optional(),

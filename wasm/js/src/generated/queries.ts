@@ -156,9 +156,9 @@ export type OutlineKind =
   | "trace" | "category" | "track" | "name";
 
 export type BoundBy =
-  | "gpu_compute" | "communication" | "copies" | "host_launch" | "host_python" | "data_loading"
-  | "synchronization" | "allocation" | "cold_start" | "graph_capture" | "cpu_operators" | "profiler"
-  | "cannot_tell";
+  | "gpu_compute" | "memory_bandwidth" | "communication" | "copies" | "host_launch" | "host_python"
+  | "data_loading" | "synchronization" | "allocation" | "cold_start" | "graph_capture"
+  | "cpu_operators" | "profiler" | "cannot_tell";
 
 export type FitnessCode =
   | "no_operators" | "no_device_work" | "no_device" | "no_communication" | "no_memory"
@@ -679,9 +679,9 @@ export interface KernelsRow {
   max_ns: number;
   /** Sample standard deviation of the durations; null for one. */
   std_ns: number | null;
-  /** Whether one of its kernels uses tensor cores; null if their names do not show it. */
+  /** Whether one of its kernels uses tensor cores, by its name or because it is faster than other units can be; null if neither shows it. */
   tensor_cores: boolean | null;
-  /** The share of its time in kernels that use tensor cores; null if names do not show it for most of the time. */
+  /** The share of its time in kernels that use tensor cores; null if it is unknown for most of the time. */
   tensor_core_share: number | null;
   /** Estimated achieved occupancy, weighted by duration. */
   occupancy_percent: number | null;
@@ -1355,7 +1355,7 @@ export type RanksRow = RanksRunRow | RanksNoteRow | RanksFitnessRow | RanksStrag
 
 /** Options of `flops`. */
 export interface FlopsOptions {
-  /** Peak figures of devices for the roofline: lines of name,fp64,fp32,tf32,half,int8,memory in TFLOP/s and GB/s. */
+  /** Peak figures of devices for the roofline: lines of name,fp64,fp32,tf32,fp16,bf16,fp8,fp4,int8,memory in TFLOP/s and GB/s. */
   peaks?: string | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
@@ -1381,13 +1381,13 @@ export interface FlopsRow {
   share: number;
   /** Floating point operations divided by the time. */
   flops_per_second: number | null;
-  /** Bytes of the input tensors: the minimum that the calls have to read. */
-  input_bytes: number | null;
-  /** Input bytes divided by the time. */
+  /** Bytes of the inputs and outputs, each once: the minimum that the calls have to read and write; null if types are unknown. */
+  bytes: number | null;
+  /** These bytes divided by the time of their calls. */
   bytes_per_second: number | null;
-  /** The roofline bound of the calls on this device: compute or memory; null if its peak figures are unknown. */
+  /** What limits most of the minimum time: compute or memory; null if the peak figures of the device or the types are unknown. */
   bound: Bound | null;
-  /** The minimum time that the device needs for these operations and bytes, as a share of the time they took. */
+  /** The minimum time that the device needs for the operations and bytes, as a share of the time that the calls took. */
   roofline_share: number | null;
 }
 

@@ -4,7 +4,7 @@ use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::Classes;
 use crate::analysis::device::idle::first_uses;
 use crate::analysis::device::models::Device;
-use crate::analysis::flops::Inputs;
+use crate::analysis::formulas::Inputs;
 use crate::analysis::overview::bound::{Bound, BoundBy};
 use crate::trace::kernel_rules::KernelCategory;
 use crate::trace::table::category::Category;

@@ -2,7 +2,7 @@
 
 use super::EventKind;
 use super::build::Builder;
-use crate::analysis::flops::{self, Inputs};
+use crate::analysis::formulas::{self, Inputs};
 use crate::analysis::torch::overloads::Overloads;
 use crate::base::demangle::rewrite_name;
 use crate::base::index::Index;
@@ -108,7 +108,7 @@ impl Builder<'_> {
             );
             if estimates && flops[at] == 0 {
                 let inputs = Inputs::parse(Some(dims), text(Key::InputType), text(Key::ConcreteInputs));
-                flops[at] = flops::estimate(self.out.name(event), &inputs);
+                flops[at] = formulas::estimate(self.out.name(event), &inputs);
             }
         }
         self.out.shape_of = shape_of;

@@ -42,7 +42,7 @@ fn call(trace: &Trace, fields: &Fields, groups: &mut Groups, row: Row) -> Call {
         call.operation = Some(Operation::from_name(table.name(span.unwrap_or(row))));
     }
     if call.bytes.is_none() {
-        call.bytes = span.map(|span| tensors(table, span).bytes).filter(|&bytes| bytes > 0);
+        call.bytes = span.and_then(|span| tensors(table, span).bytes).filter(|&bytes| bytes > 0);
     }
     call
 }

@@ -53,7 +53,7 @@ pub(super) fn calls(trace: &Trace, fields: &Fields, groups: &mut Groups) -> Vec<
         let exact = begun.iter().position(|issue| fits(issue) && same_shape(issue));
         let issue = exact.or_else(|| begun.iter().position(fits)).map(|at| &mut begun[at]);
         let mut call = Call { operation: Some(operation), ..Call::default() };
-        call.bytes = (tensors.bytes > 0).then_some(tensors.bytes);
+        call.bytes = tensors.bytes.filter(|&bytes| bytes > 0);
         call.time = (table.ts(span), table.end(span));
         call.group = group_of.iter().find(|known| known.0 == table.track_id(span)).map_or(0, |known| known.1);
         if let Some(issue) = issue {

@@ -4,8 +4,7 @@ use super::Call;
 use super::groups::{Group, Groups, ranks_in};
 use crate::analysis::device::collectives::message_bytes;
 use crate::analysis::device::operation::Operation;
-use crate::analysis::device::roofline::input_bytes;
-use crate::analysis::flops::Inputs;
+use crate::analysis::formulas::Inputs;
 use crate::base::names::{NameId, Names};
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
@@ -132,8 +131,8 @@ pub(super) struct Tensors {
     pub(super) shapes: Vec<Vec<i64>>,
     /// The number of elements of each.
     pub(super) elements: Vec<i64>,
-    /// The sum of their sizes.
-    pub(super) bytes: i64,
+    /// The sum of their sizes, if their types are known.
+    pub(super) bytes: Option<i64>,
     /// The recorded value of each input that is not a tensor.
     pub(super) concrete: Vec<serde_json::Value>,
 }
@@ -164,7 +163,7 @@ pub(super) fn tensors(table: &Table, row: Row) -> Tensors {
     let count = |dims: &Vec<i64>| dims.iter().fold(1i64, |n, &dim| n.saturating_mul(dim.max(0)));
     let elements = shapes.iter().map(count).collect();
     let inputs = Inputs { dims: shapes, types, ..inputs };
-    Tensors { elements, bytes: input_bytes(&inputs), shapes: inputs.dims, concrete: inputs.concrete }
+    Tensors { elements, bytes: inputs.all_bytes(), shapes: inputs.dims, concrete: inputs.concrete }
 }
 
 fn numbers(dims: &serde_json::Value) -> Vec<i64> {

@@ -3,11 +3,14 @@
 //! Operators call each other, and a formula counts a complete call: the outermost operator with a formula is counted,
 //! and nothing inside it. Time is device time if the trace has device work, else CPU time. An operator without a
 //! formula has its own time and no number, because unknown is not 0.
+//!
+//! A product of single precision is computed as TF32 if a kernel's name shows tensor cores, or if it is faster than the vector
+//! units can be: the trace does not have the setting.
 
+use super::device_time::Classes;
 use super::models::Device;
-use super::peak::Peak;
-use super::roofline::input_bytes;
-use crate::analysis::flops::{self, Inputs};
+use super::peak::{Least, Peak};
+use crate::analysis::formulas::{self, Inputs, Kind, Unit, Work};
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
 use crate::analysis::query::value::ValueKind;
@@ -29,12 +32,12 @@ use alloc::vec::Vec;
 options! {
     /// Options of `flops`.
     pub(crate) struct FlopsOptions {
-        /// Peak figures of devices, which override the built-in ones: lines of name,fp64,fp32,tf32,half,int8,memory.
+        /// Peak figures of devices, which override the built-in ones: lines of name,fp64,fp32,tf32,fp16,bf16,fp8,fp4,int8,memory.
         pub peaks: Option<String> = Opt::new(
             "peaks",
             "FILE",
             ValueKind::File,
-            "Peak figures of devices for the roofline: lines of name,fp64,fp32,tf32,half,int8,memory in TFLOP/s and GB/s",
+            "Peak figures of devices for the roofline: lines of name,fp64,fp32,tf32,fp16,bf16,fp8,fp4,int8,memory in TFLOP/s and GB/s",
         ),
         /// The maximum number of rows; `None` for all.
         pub row_limit: Option<usize> = ROW_LIMIT,
@@ -67,8 +70,7 @@ columns! {
     pub(crate) const COLUMNS:
         fn row(kind: FlopsKind, name: &str, is_counted: Option<bool>, sum: Sum, all_ns: i64) {
         let has_number = is_counted != Some(false);
-        let seconds = sum.time_ns as f64 / 1e9;
-        let per_second = |amount: i64| (has_number && seconds > 0.0).then(|| amount as f64 / seconds);
+        let per_second = |amount: i64, ns: i64| (has_number && ns > 0).then(|| amount as f64 / (ns as f64 / 1e9));
     } [
         Column::word("kind", "Kind", &FlopsKind::VOCABULARY, "total for the sums in the first rows, operator for the other rows.") =>
             kind.as_str(),
@@ -83,14 +85,14 @@ columns! {
         Column::share("share", "Share", "The share of all such time.") =>
             if all_ns > 0 { sum.time_ns as f64 / all_ns as f64 } else { 0.0 },
         Column::rate("flops_per_second", "FLOP/s", "Floating point operations divided by the time.")
-            .nullable() => per_second(sum.flops),
-        Column::bytes("input_bytes", "Input", "Bytes of the input tensors: the minimum that the calls have to read.")
-            .nullable() => has_number.then_some(sum.bytes),
-        Column::rate("bytes_per_second", "B/s", "Input bytes divided by the time.").nullable() =>
-            per_second(sum.bytes),
-        Column::word("bound", "Bound", &Bound::VOCABULARY, "The roofline bound of the calls on this device: compute or memory; null if its peak figures are unknown.")
+            .nullable() => per_second(sum.flops, sum.time_ns),
+        Column::bytes("bytes", "Bytes", "Bytes of the inputs and outputs, each once: the minimum that the calls have to read and write; null if types are unknown.")
+            .nullable() => (has_number && sum.sized > 0).then_some(sum.bytes),
+        Column::rate("bytes_per_second", "B/s", "These bytes divided by the time of their calls.").nullable() =>
+            per_second(sum.bytes, sum.sized_ns),
+        Column::word("bound", "Bound", &Bound::VOCABULARY, "What limits most of the minimum time: compute or memory; null if the peak figures of the device or the types are unknown.")
             .nullable() => sum.bound().map(Bound::as_str),
-        Column::share("roofline_share", "Of roofline", "The minimum time that the device needs for these operations and bytes, as a share of the time they took.")
+        Column::share("roofline_share", "Of roofline", "The minimum time that the device needs for the operations and bytes, as a share of the time that the calls took.")
             .nullable() => sum.roofline_share(),
     ]
 }
@@ -119,37 +121,76 @@ words! {
     }
 }
 
+/// The sums of calls.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     count: usize,
     flops: i64,
     time_ns: i64,
     bytes: i64,
-    /// The minimum time by arithmetic and by memory, in ns.
-    least_ns: (f64, f64),
+    /// The calls whose bytes are known, and their time.
+    sized: usize,
+    sized_ns: i64,
+    /// The least time by arithmetic and by memory, of the calls that each of them limits, in ns; and the time of these calls.
+    least: Least,
+    rated_ns: i64,
 }
 
 impl Sum {
+    /// The sum of one call.
+    fn of(call: &Call, peak: Peak) -> Sum {
+        let (work, time_ns) = (call.work, call.time_ns);
+        let uses_tf32 = peak.has_tf32() && (call.has_tensor_cores || peak.needs_tensor_cores(&work, time_ns));
+        let least = peak.least(&work, uses_tf32).filter(|_| time_ns > 0);
+        let limit = least.unwrap_or_default();
+        let is_memory = limit.memory_ns > limit.compute_ns;
+        Sum {
+            count: 1,
+            flops: work.flops,
+            time_ns,
+            bytes: work.bytes.unwrap_or(0),
+            sized: usize::from(work.bytes.is_some()),
+            sized_ns: work.bytes.map_or(0, |_| time_ns),
+            least: Least {
+                compute_ns: if is_memory { 0.0 } else { limit.compute_ns },
+                memory_ns: if is_memory { limit.memory_ns } else { 0.0 },
+            },
+            rated_ns: least.map_or(0, |_| time_ns),
+        }
+    }
+
     fn add(&mut self, other: Sum) {
         self.count += other.count;
         self.flops = self.flops.saturating_add(other.flops);
         self.time_ns = self.time_ns.saturating_add(other.time_ns);
         self.bytes = self.bytes.saturating_add(other.bytes);
-        self.least_ns.0 += other.least_ns.0;
-        self.least_ns.1 += other.least_ns.1;
+        self.sized += other.sized;
+        self.sized_ns = self.sized_ns.saturating_add(other.sized_ns);
+        self.least.compute_ns += other.least.compute_ns;
+        self.least.memory_ns += other.least.memory_ns;
+        self.rated_ns = self.rated_ns.saturating_add(other.rated_ns);
     }
-}
 
-impl Sum {
     fn bound(self) -> Option<Bound> {
-        let (compute, memory) = self.least_ns;
-        (compute + memory > 0.0).then_some(if compute >= memory { Bound::Compute } else { Bound::Memory })
+        let Least { compute_ns, memory_ns } = self.least;
+        let larger = if compute_ns >= memory_ns { Bound::Compute } else { Bound::Memory };
+        (compute_ns + memory_ns > 0.0).then_some(larger)
     }
 
     fn roofline_share(self) -> Option<f64> {
-        let least = self.least_ns.0.max(self.least_ns.1);
-        (least > 0.0 && self.time_ns > 0).then(|| least / self.time_ns as f64)
+        let least_ns = self.least.compute_ns + self.least.memory_ns;
+        (least_ns > 0.0 && self.rated_ns > 0).then(|| least_ns / self.rated_ns as f64)
     }
+}
+
+/// A call that a formula counts.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    work: Work,
+    name: NameId,
+    time_ns: i64,
+    /// Whether a kernel of the call has a name that shows tensor cores.
+    has_tensor_cores: bool,
 }
 
 /// The sums by name: of calls that a formula counts, and of the others.
@@ -167,7 +208,7 @@ pub(crate) fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
         return rows;
     }
     let events = FunctionEvents::without_inputs(trace);
-    let (sums, all) = sums(&trace.table, &events, peak);
+    let (sums, all) = sums(trace, &events, peak);
     let mut counted = Sum::default();
     sums.counted.entries().iter().for_each(|&(_, sum)| counted.add(sum));
     let calls = counted.count + sums.others.entries().iter().map(|(_, sum)| sum.count).sum::<usize>();
@@ -191,11 +232,14 @@ pub(crate) fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
 }
 
 /// Returns the sums, and the total time of all operators, in ns.
-fn sums(table: &Table, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i64) {
-    let peak = peak.filter(|_| events.use_device.is_some()).unwrap_or_default();
+fn sums(trace: &Trace, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i64) {
+    let table = &trace.table;
     let has_device = events.use_device.is_some();
+    let peak = peak.filter(|_| has_device).unwrap_or_default();
     let device_totals = events.device_totals_ns();
-    let mut inside = vec![false; events.len()];
+    // The call of each event that is in one, or is one.
+    let mut call_of: Vec<Option<u32>> = vec![None; events.len()];
+    let mut calls: Vec<Call> = Vec::new();
     let mut sums = Sums::default();
     let mut all: i64 = 0;
     for event in events.events() {
@@ -211,37 +255,51 @@ fn sums(table: &Table, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
         if !has_device {
             all = all.saturating_add(self_ns);
         }
-        if events.parent(event).is_some_and(|parent| inside[parent.index()]) {
-            inside[event.index()] = true;
+        if let Some(call) = events.parent(event).and_then(|parent| call_of[parent.index()]) {
+            call_of[event.index()] = Some(call);
             continue;
         }
-        let counted = count_of(table, events, event, peak);
-        inside[event.index()] = counted.is_some();
-        let time_ns = match (counted, has_device) {
-            (None, _) => self_ns,
-            (Some(_), true) => device_totals[event.index()],
-            (Some(_), false) => events.cpu_time_total_ns(table, event),
+        let name = table.name_id(events.row(event));
+        let Some(work) = work_of(table, events, event) else {
+            sums.others.entry(name).add(Sum { count: 1, time_ns: self_ns, ..Sum::default() });
+            continue;
         };
-        let by_name = if counted.is_some() { &mut sums.counted } else { &mut sums.others };
-        by_name.entry(table.name_id(events.row(event))).add(Sum {
-            count: 1,
-            time_ns,
-            ..counted.unwrap_or_default()
-        });
+        call_of[event.index()] = u32::try_from(calls.len()).ok();
+        let time_ns =
+            if has_device { device_totals[event.index()] } else { events.cpu_time_total_ns(table, event) };
+        calls.push(Call { work, name, time_ns, has_tensor_cores: false });
+    }
+    let is_single = |call: &Call| call.work.unit == Unit::Matrix(Kind::Single);
+    if peak.has_tf32() && calls.iter().any(is_single) {
+        mark_tensor_cores(trace, events, &call_of, &mut calls);
+    }
+    for call in &calls {
+        sums.counted.entry(call.name).add(Sum::of(call, peak));
     }
     (sums, all)
 }
 
-/// Returns operations and bytes of a call, without its time; `None` if no formula counts it.
-fn count_of(table: &Table, events: &FunctionEvents, event: FunctionEvent, peak: Peak) -> Option<Sum> {
+/// Marks the calls with a kernel whose name shows tensor cores.
+fn mark_tensor_cores(trace: &Trace, events: &FunctionEvents, call_of: &[Option<u32>], calls: &mut [Call]) {
+    let mut classes = Classes::new(trace);
+    let mut is_operator = vec![false; trace.table.len()];
+    for &(kernel, operator) in &trace.links.op_of {
+        is_operator[operator.index()] |= classes.tensor_cores(kernel) == Some(true);
+    }
+    for event in events.events().filter(|&event| is_operator[events.row(event).index()]) {
+        if let Some(call) = call_of[event.index()] {
+            calls[call as usize].has_tensor_cores = true;
+        }
+    }
+}
+
+/// Returns the work of a call; `None` if no formula counts it.
+fn work_of(table: &Table, events: &FunctionEvents, event: FunctionEvent) -> Option<Work> {
     let row = events.row(event);
     let text = |key| table.field(row, key).and_then(|v: Value<'_>| v.as_json());
     let dims = text(Key::InputDims)?;
     let inputs = Inputs::parse(Some(dims), text(Key::InputType), text(Key::ConcreteInputs));
-    let flops = flops::count(events.name(event), &inputs)?;
-    let bytes = input_bytes(&inputs);
-    let kind = inputs.types.first().and_then(|kind| kind.as_str()).unwrap_or("");
-    Some(Sum { flops, bytes, least_ns: peak.least_ns(flops, bytes, kind), ..Sum::default() })
+    formulas::work(events.name(event), &inputs)
 }
 
 #[cfg(test)]
@@ -256,7 +314,7 @@ mod tests {
             "args":{"External id":2,"Input Dims":[[4],[2,3],[3,4]],"Input type":["float","float","float"]}},
         {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":20,"dur":5,"args":{"correlation":7,"External id":2}},
         {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":40,"dur":60,"args":{"correlation":7,"External id":2}},
-        {"ph":"X","cat":"cpu_op","name":"aten::relu","pid":1,"tid":1,"ts":60,"dur":20,
+        {"ph":"X","cat":"cpu_op","name":"aten::nonzero","pid":1,"tid":1,"ts":60,"dur":20,
             "args":{"External id":3,"Input Dims":[[2,4]],"Input type":["float"]}},
         {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":65,"dur":5,"args":{"correlation":8,"External id":3}},
         {"ph":"X","cat":"kernel","name":"relu","pid":0,"tid":7,"ts":100,"dur":20,"args":{"correlation":8,"External id":3}}
@@ -273,7 +331,7 @@ mod tests {
         assert_eq!(line(2), ("not counted".into(), Cell::Null, Cell::Ns(20_000)));
         assert_eq!(line(3), ("aten::linear".into(), Cell::Amount(flops), Cell::Ns(60_000)));
         assert_eq!(rows[3][7], Cell::Rate(flops as f64 / 60e-6));
-        assert_eq!(line(4), ("aten::relu".into(), Cell::Null, Cell::Ns(20_000)));
+        assert_eq!(line(4), ("aten::nonzero".into(), Cell::Null, Cell::Ns(20_000)));
         assert_eq!(rows.len(), 5);
     }
 
@@ -281,8 +339,8 @@ mod tests {
     fn roofline_bound_is_the_larger_of_compute_and_memory() {
         let peak = Peak { flops: [0.0, 1e9, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], memory: 4e9 };
         let rows = work_rows(&Trace::read(TRACE).expect("a trace"), Some(peak)).rows;
-        // 48 operations at 1 GFLOP/s take 48 ns, 22 floats at 4 GB/s take 22 ns; the call took 60 us.
-        assert_eq!(rows[3][8], Cell::Bytes(88));
+        // 48 operations at 1 GFLOP/s take 48 ns, 22 + 8 floats at 4 GB/s take 30 ns; the call took 60 us.
+        assert_eq!(rows[3][8], Cell::Bytes(120));
         assert_eq!(rows[3][10], "compute".into());
         assert_eq!(rows[3][11], Cell::Share(48.0 / 60_000.0));
         let slow = Peak { memory: 1e9, ..peak };
