@@ -329,6 +329,29 @@ fn pageable_copies_are_compared_with_pinned_ones() {
     assert_eq!(pageable("HtoD (Pinned -> Device)", 24_000), None);
 }
 
+/// A copy of 2 MiB takes 400 us, 5.2 GB/s: at 12 GB/s it takes 174.8. One at 6.0 GB/s, and small ones, are no finding.
+#[test]
+fn pinned_copies_far_below_a_link_are_slow() {
+    let slow = |size: i64, us: i64| {
+        let mut copy = span("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", (0, 7), (50, 50 + us), 1);
+        copy["args"]["bytes"] = size.into();
+        let events = [
+            span("cpu_op", "aten::copy_", (100, 1), (0, 60 + us), 0),
+            span("cuda_runtime", "cudaMemcpyAsync", (100, 1), (40, 45), 1),
+            copy,
+            span("cuda_runtime", "cudaStreamSynchronize", (100, 1), (46, 50 + us), 0),
+        ];
+        let found = finding(&events, &json!([]), "slow_copies")?;
+        let message = found["message"].as_str().expect("a message");
+        assert!(message.contains("1 copy of 1 MiB or more from or to pinned memory"), "{message}");
+        found["saving_ns"].as_i64()
+    };
+    let saved = slow(2 << 20, 400).expect("a finding");
+    assert!((saved - 225_237).abs() < 10, "{saved}");
+    assert_eq!(slow(2 << 20, 340), None);
+    assert_eq!(slow((1 << 20) - 1, 400), None);
+}
+
 /// 91 or 90 of 100 bytes of device 0; device types are 0 for the host and 1 for CUDA.
 #[test]
 fn memory_is_nearly_full_above_90_percent() {

@@ -18,7 +18,7 @@ use self::facts::Facts;
 pub(crate) use self::patterns::{anti_patterns, with_patterns};
 use super::bound::Bound;
 use crate::analysis::context::Analysis;
-use crate::analysis::device::idle::Cause;
+use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::replay::{Changes, Replay};
 use crate::base::diagnostics::{Code, Severity};
 use crate::base::join::Join;
@@ -45,6 +45,8 @@ words! {
         ExposedCommunication = "exposed_communication",
         /// There are copies from or to pageable memory.
         PageableCopies = "pageable_copies",
+        /// Copies from or to pinned memory are far below the rate of a link.
+        SlowCopies = "slow_copies",
         /// A device was idle because the host had waited for it.
         Synchronization = "synchronization",
         /// The host waited for data.
@@ -172,11 +174,15 @@ mod threshold {
 
 /// Returns what the rules find, except PyTorch's anti-patterns. What it would save is not known yet. `bound` is whether the
 /// trace shows why devices are idle, and what bounds the run.
-pub(crate) fn found(analysis: &Analysis<'_>, wall_ns: i64, bound: (bool, Option<&Bound>)) -> Vec<Finding> {
+pub(crate) fn found(
+    (analysis, host): (&Analysis<'_>, &Host<'_>),
+    wall_ns: i64,
+    bound: (bool, Option<&Bound>),
+) -> Vec<Finding> {
     let mut out = Vec::new();
-    let facts = Facts::new(analysis, wall_ns, bound);
+    let facts = Facts::new((analysis, host), wall_ns, bound);
     waiting::waiting(&mut out, analysis.trace, wall_ns);
-    copies::pageable(&mut out, &facts);
+    copies::copies(&mut out, &facts);
     host::idle(&mut out, &facts);
     start::start(&mut out, &facts);
     communication::exposed(&mut out, &facts);

@@ -263,7 +263,7 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
             verdicts = fitness::fitness(trace, analysis.steps());
             let shows_idle = fitness::shows_idle(&verdicts);
             limit = bound::bound(analysis, &host, shows_idle);
-            rules = found(analysis, wall_ns, (shows_idle, limit.as_ref()));
+            rules = found((analysis, &host), wall_ns, (shows_idle, limit.as_ref()));
         },
     ]);
     // The replays of findings take memory.

@@ -72,6 +72,7 @@ pub(super) fn question_of(finding: FindingCode) -> Option<Question> {
     use FindingCode as F;
     Some(match finding {
         F::PageableCopies
+        | F::SlowCopies
         | F::NoTensorCores
         | F::MisalignedProducts
         | F::EagerAttention

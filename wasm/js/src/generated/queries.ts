@@ -168,12 +168,12 @@ export type FitnessCode =
   | "device_properties" | "validator";
 
 export type FindingCode =
-  | "host_bound" | "gpu_idle" | "exposed_communication" | "pageable_copies" | "synchronization"
-  | "data_loading" | "caching_allocator" | "garbage_collection" | "cold_start" | "graph_capture"
-  | "no_tensor_cores" | "misaligned_products" | "eager_attention" | "elementwise_kernels"
-  | "conversions" | "layout_copies" | "unfused_optimizer" | "data_parallel" | "host_collectives"
-  | "memory_nearly_full" | "anti_pattern" | "uneven_steps" | "blocking_polls" | "trace_incomplete"
-  | "overlapping_spans";
+  | "host_bound" | "gpu_idle" | "exposed_communication" | "pageable_copies" | "slow_copies"
+  | "synchronization" | "data_loading" | "caching_allocator" | "garbage_collection" | "cold_start"
+  | "graph_capture" | "no_tensor_cores" | "misaligned_products" | "eager_attention"
+  | "elementwise_kernels" | "conversions" | "layout_copies" | "unfused_optimizer" | "data_parallel"
+  | "host_collectives" | "memory_nearly_full" | "anti_pattern" | "uneven_steps" | "blocking_polls"
+  | "trace_incomplete" | "overlapping_spans";
 
 export interface RunBound {
   /** What it is. */

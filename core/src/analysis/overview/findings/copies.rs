@@ -1,4 +1,4 @@
-//! The finding about copies from and to pageable memory.
+//! Findings about copies between the host and a device.
 
 use super::{Facts, Finding, FindingCode, percent, place, share, threshold};
 use crate::analysis::device::attributes::copy_name;
@@ -16,46 +16,94 @@ use alloc::vec::Vec;
 /// What a copy from or to pinned memory reaches at least, in bytes per ns: `PCIe` 3.0 with 16 lanes.
 const PINNED: f64 = 12.0;
 
-/// Adds the pageable copies of the device that is busiest with them. The cost is the time in which any of them runs; the saving is
-/// that of copies at the rate of pinned memory.
-pub(super) fn pageable(out: &mut Vec<Finding>, facts: &Facts<'_>) {
+/// Pinned copies of at least this size, in bytes, show the rate of the link.
+const LARGE: i64 = 1 << 20;
+
+/// Pinned copies at less than this share of the rate are far below what the link carries.
+const SLOW: f64 = 0.5;
+
+/// Adds the copies from and to pageable memory, and the slow ones from and to pinned memory. The saving is that of copies at the
+/// rate of pinned memory.
+pub(super) fn copies(out: &mut Vec<Finding>, facts: &Facts<'_>) {
     let table = facts.table();
-    let mut copies: Vec<Row> = Vec::new();
-    let mut longest_ns = 0;
+    out.extend(busiest(facts, is_pageable).map(|copies| {
+        let message = copies.message(facts, "from or to pageable memory");
+        let advice = "use pinned memory (pin_memory=True of the DataLoader, or tensor.pin_memory()) with non_blocking=True; the saving is that of 12 GB/s";
+        copies.finding(facts, FindingCode::PageableCopies, message, advice)
+    }));
+    let slow =
+        busiest(facts, |table, row| is_pinned(table, row) && table.bytes(row, Key::MemcpyBytes) >= LARGE);
+    let is_slow = |copies: &Copies| (copies.size(table) as f64) < PINNED * SLOW * copies.ns as f64;
+    out.extend(slow.filter(is_slow).map(|copies| {
+        let message = copies.message(facts, "of 1 MiB or more from or to pinned memory");
+        let advice = "a link of PCIe 3.0 with 16 lanes carries 12 GB/s: look at the width and the generation of the link (nvidia-smi -q), the NUMA node of the process, and what else uses the link";
+        copies.finding(facts, FindingCode::SlowCopies, message, advice)
+    }));
+}
+
+/// Copies of one device.
+struct Copies {
+    rows: Vec<Row>,
+    longest: Row,
+    /// The time in which any of them runs.
+    ns: i64,
+}
+
+/// Returns the copies of a kind on the device that is busiest with them; `None` if they do not cost enough.
+fn busiest(facts: &Facts<'_>, is_kind: impl Fn(&Table, Row) -> bool) -> Option<Copies> {
+    let table = facts.table();
+    let mut most: Option<Copies> = None;
     for (_, rows) in facts.analysis.activities() {
-        let of_device: Vec<Row> = rows.iter().copied().filter(|&row| is_pageable(table, row)).collect();
-        let ns = length(table, &of_device);
-        if ns > longest_ns {
-            (copies, longest_ns) = (of_device, ns);
+        let rows: Vec<Row> = rows.iter().copied().filter(|&row| is_kind(table, row)).collect();
+        let Some(&longest) = rows.iter().max_by_key(|&&row| table.dur(row)) else { continue };
+        let ns = length(table, &rows);
+        if most.as_ref().is_none_or(|most| ns > most.ns) {
+            most = Some(Copies { rows, longest, ns });
         }
     }
-    let sums = copies.iter().map(|&row| table.bytes(row, Key::MemcpyBytes));
-    let size = sums.fold(0i64, i64::saturating_add);
-    if share(longest_ns, facts.wall_ns) < threshold::EFFECT {
-        return;
+    most.filter(|copies| share(copies.ns, facts.wall_ns) >= threshold::EFFECT)
+}
+
+impl Copies {
+    fn size(&self, table: &Table) -> i64 {
+        self.rows.iter().map(|&row| table.bytes(row, Key::MemcpyBytes)).fold(0, i64::saturating_add)
     }
-    let Some(&longest) = copies.iter().max_by_key(|&&row| table.dur(row)) else { return };
-    let rate = if size > 0 {
-        format!(" for {}, {:.1} GB/s", bytes(size), size as f64 / longest_ns as f64)
-    } else {
-        String::new()
-    };
-    let message = format!(
-        "{} from or to pageable memory took {} ({} of wall){rate}",
-        counted(copies.len(), "copy"),
-        time_ns(longest_ns, None),
-        percent(longest_ns, facts.wall_ns)
-    );
-    let advice = "use pinned memory (pin_memory=True of the DataLoader, or tensor.pin_memory()) with non_blocking=True; the saving is that of 12 GB/s";
-    let mut finding = Finding::new(FindingCode::PageableCopies, longest_ns, message, advice);
-    let faster = copies.iter().map(|&row| (row, factor(table, row)));
-    finding.changes = Some(Changes::faster(faster.collect()));
-    out.push(finding.shown_by(&place(facts.analysis.trace, longest), [longest].into()));
+
+    fn message(&self, facts: &Facts<'_>, kind: &str) -> String {
+        let size = self.size(facts.table());
+        let rate = if size > 0 {
+            format!(" for {}, {:.1} GB/s", bytes(size), size as f64 / self.ns as f64)
+        } else {
+            String::new()
+        };
+        format!(
+            "{} {kind} took {} ({} of wall){rate}",
+            counted(self.rows.len(), "copy"),
+            time_ns(self.ns, None),
+            percent(self.ns, facts.wall_ns)
+        )
+    }
+
+    fn finding(&self, facts: &Facts<'_>, code: FindingCode, message: String, advice: &str) -> Finding {
+        let mut finding = Finding::new(code, self.ns, message, advice);
+        let faster = self.rows.iter().map(|&row| (row, factor(facts.table(), row)));
+        finding.changes = Some(Changes::faster(faster.collect()));
+        finding.shown_by(&place(facts.analysis.trace, self.longest), [self.longest].into())
+    }
+}
+
+/// Whether an activity is a copy between the host and a device, whose memory of the host is of a kind.
+fn is_copy(table: &Table, row: Row, kind: &str) -> bool {
+    let name = || copy_name(table, row).map_or(Cow::Borrowed(table.name(row)), Cow::Owned);
+    table.category(row) == Category::Memcpy && name().contains(kind)
 }
 
 fn is_pageable(table: &Table, row: Row) -> bool {
-    let name = || copy_name(table, row).map_or(Cow::Borrowed(table.name(row)), Cow::Owned);
-    table.category(row) == Category::Memcpy && name().contains("Pageable")
+    is_copy(table, row, "Pageable")
+}
+
+fn is_pinned(table: &Table, row: Row) -> bool {
+    is_copy(table, row, "Pinned") && !is_copy(table, row, "Pageable")
 }
 
 /// The time in which any of the copies runs, in ns.

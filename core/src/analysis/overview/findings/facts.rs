@@ -2,7 +2,7 @@
 
 use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::Classes;
-use crate::analysis::device::idle::first_uses;
+use crate::analysis::device::idle::{Host, first_uses};
 use crate::analysis::device::models::Device;
 use crate::analysis::formulas::Inputs;
 use crate::analysis::overview::bound::{Bound, BoundBy};
@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 /// What several rules look at.
 pub(super) struct Facts<'a> {
     pub(super) analysis: &'a Analysis<'a>,
+    pub(super) host: &'a Host<'a>,
     pub(super) wall_ns: i64,
     /// Whether the trace shows why devices are idle.
     pub(super) can_tell: bool,
@@ -52,7 +53,7 @@ pub(super) struct Uses {
 
 impl<'a> Facts<'a> {
     pub(super) fn new(
-        analysis: &'a Analysis<'a>,
+        (analysis, host): (&'a Analysis<'a>, &'a Host<'a>),
         wall_ns: i64,
         (shows_idle, bound): (bool, Option<&'a Bound>),
     ) -> Facts<'a> {
@@ -62,6 +63,7 @@ impl<'a> Facts<'a> {
         let can_tell = shows_idle && bound.is_none_or(is_known);
         Facts {
             analysis,
+            host,
             wall_ns,
             can_tell,
             shows_idle,

@@ -3,6 +3,7 @@
 use super::{Facts, Finding, FindingCode, SHOWN, percent, share, threshold};
 use crate::analysis::device::device_time::{DeviceTime, by_cause};
 use crate::analysis::device::idle::{Cause, GapPart};
+use crate::analysis::overview::info;
 use crate::analysis::replay::Changes;
 use crate::base::names::ByName;
 use crate::base::order::{descending, sort_by_key};
@@ -53,6 +54,16 @@ fn recorded(device: &DeviceTime) -> (i64, i64) {
 fn causes(device: &DeviceTime) -> impl Iterator<Item = (Cause, i64)> {
     let before = by_cause(&device.before).into_iter();
     before.zip(device.idle_by_cause()).map(|((cause, early), (_, later))| (cause, early + later))
+}
+
+/// The waits of the host in spans of one name.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
+    /// The number of periods in which the device was idle afterwards.
+    idle: usize,
+    /// The time of the host, and the number of its waits.
+    host_ns: i64,
+    count: usize,
 }
 
 /// The idle time of one device.
@@ -142,24 +153,29 @@ impl Idle<'_> {
             return None;
         }
         let table = &self.facts.analysis.trace.table;
-        let mut waits: ByName<(i64, usize)> = ByName::default();
+        let mut waits: ByName<Waits> = ByName::default();
         for part in self.parts(Cause::Synchronization) {
             let Some(row) = part.behind else { continue };
-            let known = waits.entry(table.name_id(row));
-            *known = (known.0 + part.time.1 - part.time.0, known.1 + 1);
+            waits.entry(table.name_id(row)).idle += 1;
         }
-        // Of equal ones, the first decides.
-        let &(name, (_, count)) = waits.entries().iter().rev().max_by_key(|wait| wait.1.0)?;
-        let all: usize = waits.entries().iter().map(|wait| wait.1.1).sum();
+        let all: usize = waits.entries().iter().map(|wait| wait.1.idle).sum();
         let is_long = share(ns, self.facts.wall_ns) >= threshold::LARGE;
         if !is_long && all < MANY_WAITS {
             return None;
         }
+        let host_ns = self.waits_of_host(&mut waits);
+        // Of equal ones, the first decides.
+        let &(name, most) = waits.entries().iter().rev().max_by_key(|wait| (wait.1.host_ns, wait.1.idle))?;
         let name = table.names.get(name);
+        let where_most = if host_ns == 0 {
+            format!(": most in `{name}`, {}", counted(most.idle, "wait"))
+        } else {
+            let [all, most_ns] = [host_ns, most.host_ns].map(|ns| time_ns(ns, None));
+            format!(". The host waited {all}, most in `{name}`: {most_ns} in {}", counted(most.count, "wait"))
+        };
         let message = format!(
-            "{} right after the host had waited for it, because nothing else was launched: most in `{name}`, {}",
-            self.was_idle(ns),
-            counted(count, "wait")
+            "{} right after the host had waited for it, because nothing else was launched{where_most}",
+            self.was_idle(ns)
         );
         let advice = if name.contains("nonzero") || name == "aten::index" || name == "aten::masked_select" {
             "selection by a boolean mask waits for the number of elements: use torch.where, or masks that keep the shape"
@@ -174,6 +190,25 @@ impl Idle<'_> {
         // The device was busy while the host waited: without the waits the host would only launch earlier.
         let finding = Finding { is_ideal: !self.is_large(ns), ..finding };
         Some(finding.caused_by(Cause::Synchronization).shown_by("idle", shown))
+    }
+
+    /// Adds how long the main thread waited in what idle time follows, and returns the sum.
+    fn waits_of_host(&self, waits: &mut ByName<Waits>) -> i64 {
+        let (table, host) = (&self.facts.analysis.trace.table, self.facts.host);
+        let Some(main) = host.main() else { return 0 };
+        let mut sum: i64 = 0;
+        let mut last = None;
+        host.walk().parts(main, info::wall_of(self.facts.analysis.trace), &mut |time, reason| {
+            let Some(row) = reason.behind.filter(|_| reason.cause == Cause::Synchronization) else { return };
+            let known = waits.entry(table.name_id(row));
+            if known.idle > 0 {
+                known.host_ns = known.host_ns.saturating_add(time.1 - time.0);
+                known.count += usize::from(last != Some(row));
+                sum = sum.saturating_add(time.1 - time.0);
+            }
+            last = Some(row);
+        });
+        sum
     }
 
     /// The host allocated or freed memory.
