@@ -236,6 +236,7 @@ export const TEXTS = {
     deviceBusyTime: "Busy time of the device, in the timeline",
     communicationKernels: "Communication kernels",
     pageableCopies: "Pageable copies",
+    pinnedCopies: "Copies from or to pinned memory",
     idleCauses: "Idle time by cause",
     allocations: "Allocations and releases",
     captures: "Captures",

@@ -19,6 +19,7 @@ const EVIDENCE: Record<FindingCode, { view: View; with?: Record<string, string>;
     label: LABELS.communicationKernels,
   },
   pageable_copies: { view: "kernels", with: { q: "Pageable" }, label: LABELS.pageableCopies },
+  slow_copies: { view: "kernels", with: { q: "Pinned" }, label: LABELS.pinnedCopies },
   synchronization: { view: "operators", with: { q: "Synchronize" }, label: LABELS.synchronizingCalls },
   caching_allocator: { view: "operators", with: { q: "/Malloc|Free/" }, label: LABELS.allocations },
   cold_start: { view: "timeline", label: LABELS.firstUse },

@@ -1,4 +1,6 @@
 //! The recorded inputs of an operator: sizes, types and values.
+//!
+//! The functions are not inlined: they are called often and seldom matter, and the engine for the browser is smaller.
 
 use alloc::vec::Vec;
 use serde_json::Value;
@@ -24,6 +26,7 @@ pub(crate) enum Elements {
 }
 
 /// Returns what the elements of a tensor of a type are, and their size in bytes; `None` for other types.
+#[inline(never)]
 pub(crate) fn elements_of(kind: &str) -> Option<(Elements, i64)> {
     Some(match kind {
         "bool" => (Elements::Bool, 1),
@@ -45,12 +48,14 @@ pub(crate) fn elements_of(kind: &str) -> Option<(Elements, i64)> {
 }
 
 /// Returns the product; `None` if a size is negative or the product overflows an `i64`.
+#[inline(never)]
 pub(super) fn product(sizes: &[i64]) -> Option<i64> {
     let sizes = sizes.iter().map(|&size| Some(size).filter(|&size| size >= 0));
     sizes.into_iter().try_fold(1i64, |n, size| n.checked_mul(size?))
 }
 
 /// Returns the sum of known numbers of bytes.
+#[inline(never)]
 pub(super) fn sum(parts: &[Option<i64>]) -> Option<i64> {
     parts.iter().try_fold(0i64, |sum, part| sum.checked_add((*part)?))
 }
@@ -77,11 +82,13 @@ impl Inputs {
     }
 
     /// Returns the sizes of an input if it is a tensor of at least one dimension.
+    #[inline(never)]
     pub(super) fn tensor(&self, at: usize) -> Option<&[i64]> {
         self.dims.get(at).map(Vec::as_slice).filter(|d| !d.is_empty())
     }
 
     /// Returns the number of elements of a tensor.
+    #[inline(never)]
     pub(super) fn elements(&self, at: usize) -> Option<i64> {
         product(self.tensor(at)?)
     }
@@ -92,6 +99,7 @@ impl Inputs {
     }
 
     /// Returns the size of an input in bytes, 0 for one that is no tensor; `None` if its type is not known.
+    #[inline(never)]
     pub(super) fn bytes(&self, at: usize) -> Option<i64> {
         let Some(dims) = self.dims.get(at) else { return Some(0) };
         match elements_of(self.kind(at)) {
@@ -101,6 +109,7 @@ impl Inputs {
     }
 
     /// Returns the size of all inputs in bytes; `None` if a type is not known.
+    #[inline(never)]
     pub(crate) fn all_bytes(&self) -> Option<i64> {
         (0..self.dims.len()).try_fold(0i64, |sum, at| sum.checked_add(self.bytes(at)?))
     }
@@ -110,6 +119,7 @@ impl Inputs {
     }
 
     /// Returns an integer.
+    #[inline(never)]
     pub(super) fn int(&self, at: usize) -> Option<i64> {
         self.value(at)?.parse().ok()
     }
@@ -140,6 +150,7 @@ impl Inputs {
     }
 
     /// Returns the integers of a list; `None` if the value is not a list of integers.
+    #[inline(never)]
     pub(super) fn list(&self, at: usize) -> Option<Vec<i64>> {
         self.items(at)?.map(|n| n.parse().ok()).collect()
     }
