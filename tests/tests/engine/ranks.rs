@@ -1,5 +1,6 @@
 //! Runs of several ranks: recorded ones with a known truth, generated ones, and those of others.
 
+mod advice;
 mod generated;
 mod late;
 mod others;
