@@ -136,20 +136,25 @@ fn advice_depends_on_what_the_program_does() {
     );
 }
 
-/// Two kernels with a gap of 80 us that shows nothing of the host, or that ends with a kernel without a launch.
+/// Two kernels with a gap of 80 us that shows nothing of the host, or that ends with a kernel without a launch; with or without
+/// operators elsewhere.
 #[test]
-fn advice_for_unknown_idle_time_depends_on_the_launches() {
-    let advice = |has_launch: bool| {
+fn advice_for_unknown_idle_time_depends_on_the_recording() {
+    let advice = |has_launch: bool, has_operators: bool| {
         let mut events = turns(3, 30, "aten::mm");
         events.retain(|event| {
             event["cat"] != "cpu_op" && (has_launch || event["cat"] != "cuda_runtime" || event["ts"] != 100)
         });
+        if has_operators {
+            events.push(span("cpu_op", "aten::empty", (100, 1), (1, 2), 0));
+        }
         let found = finding(&events, &json!([]), "gpu_idle").expect("a finding");
         assert_eq!((&found["cause"], &found["saving_ns"]), (&json!("unknown"), &Value::Null));
         found["advice"].as_str().expect("a text").to_owned()
     };
-    assert!(advice(true).contains("with_stack=True"));
-    assert!(advice(false).contains("calls of the runtime"));
+    assert!(advice(true, true).contains("with_stack=True"));
+    assert!(advice(true, false).contains("ProfilerActivity.CPU"));
+    assert!(advice(false, true).contains("calls of the runtime"));
 }
 
 /// A step from 0 to 2000 that loads for 1000 before its 21 kernels.
@@ -308,6 +313,56 @@ fn steps_are_uneven_from_half_as_much_again() {
     };
     assert_eq!(uneven(150).expect("a finding")["cost_ns"], json!(50_000));
     assert_eq!(uneven(149), None);
+}
+
+/// A wait of 400 of 1000 us in an operator, with others inside, while the last kernel runs; then the device is idle for 100 us.
+fn wait_in(outer: &str, inner: &[&str]) -> Option<Value> {
+    let mut events = vec![span("cpu_op", outer, (100, 1), (20, 480), 0)];
+    events.extend(inner.iter().enumerate().map(|(at, name)| {
+        let at = at as i64 + 1;
+        span("cpu_op", name, (100, 1), (20 + at, 480 - at), 0)
+    }));
+    events.extend([
+        span("cuda_runtime", "cudaLaunchKernel", (100, 1), (0, 5), 1),
+        span("kernel", "a", (0, 7), (10, 450), 1),
+        span("cuda_runtime", "cudaStreamSynchronize", (100, 1), (50, 460), 0),
+        span("cuda_runtime", "cudaLaunchKernel", (100, 1), (500, 540), 2),
+        span("kernel", "b", (0, 7), (550, 1000), 2),
+    ]);
+    // Waits that recur: ten.
+    let mut all = Vec::new();
+    for turn in 0..10 {
+        for event in &events {
+            let mut event = event.clone();
+            event["ts"] = json!(event["ts"].as_i64().expect("a time") + turn * 1000);
+            let id = event["args"]["correlation"].as_i64().expect("an id");
+            if id > 0 {
+                event["args"] = json!({"correlation": id + turn * 2, "External id": id + turn * 2});
+            }
+            all.push(event);
+        }
+    }
+    finding(&all, &json!([]), "synchronization")
+}
+
+#[test]
+fn advice_about_waits_follows_what_waits() {
+    let advice = |outer: &str, inner: &[&str]| {
+        let found = wait_in(outer, inner).expect("a finding");
+        let message = found["message"].as_str().expect("a message");
+        assert!(message.contains("The host waited 4.1"), "{message}");
+        assert!(message.contains(&format!("most in `{outer}`: 4.1")), "{message}");
+        assert!(message.contains("in 10 waits"), "{message}");
+        String::from(found["advice"].as_str().expect("advice"))
+    };
+    assert!(advice("aten::index", &["aten::nonzero"]).contains("boolean mask"));
+    assert!(advice("aten::nonzero", &[]).contains("boolean mask"));
+    // Indices that are copied to the device.
+    assert!(
+        advice("aten::index", &["aten::to", "aten::copy_"]).contains("a copy between the host and the GPU")
+    );
+    assert!(advice("aten::is_nonzero", &["aten::item"]).contains("scalars"));
+    assert!(advice("my nonzero range", &[]).contains(".item(), .cpu()"));
 }
 
 /// A copy of 24 KB from or to pageable memory takes 20 of 100 us: at 12 GB/s it takes 2.

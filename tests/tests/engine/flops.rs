@@ -1,9 +1,9 @@
 //! Operations and the roofline of operators of real traces: no operator is faster than its device can be.
 
 use kinetoscope::files::open;
-use kinetoscope_tests::answers::rows;
+use kinetoscope_tests::answers::{made, rows};
 use kinetoscope_tests::files;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Traces with shapes and a device whose peak figures are known.
 const TRACES: [&str; 9] = [
@@ -85,4 +85,48 @@ fn products_equal_a_count_of_the_raw_events() {
     let linear = rows.iter().find(|row| row["name"] == "aten::linear").expect("a row");
     assert_eq!(linear["flops"], expected);
     assert!(expected > 1_000_000_000_000);
+}
+
+/// A product of 2·64·64·64 operations on device `device`, for 1 us; another one on the host.
+fn two_products(properties: &Value, device: i64) -> Vec<Value> {
+    let dims = json!([[64, 64], [64, 64]]);
+    let operator = |at: i64, id: i64| {
+        json!({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": at, "dur": 20,
+            "args": {"External id": id, "Input Dims": dims, "Input type": ["float", "float"]}})
+    };
+    let trace = made(&json!({"deviceProperties": properties, "traceEvents": [
+        operator(0, 1),
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 5, "dur": 5,
+            "args": {"correlation": 7, "External id": 1}},
+        {"ph": "X", "cat": "kernel", "name": "volta_sgemm", "pid": device, "tid": 7, "ts": 12, "dur": 1,
+            "args": {"correlation": 7, "External id": 1, "device": device}},
+        operator(100, 2),
+    ]}));
+    rows(&trace, "flops")
+}
+
+#[test]
+fn calls_on_the_host_are_no_work_of_a_device() {
+    let rows = two_products(&json!([]), 0);
+    let product = rows.iter().find(|row| row["name"] == "aten::mm").expect("a row");
+    assert_eq!(
+        (&product["count"], &product["flops"], &product["time_ns"]),
+        (&json!(1), &json!(524_288), &json!(1_000))
+    );
+    assert_eq!(rows[1]["flops"], 524_288);
+}
+
+#[test]
+fn the_roofline_is_that_of_the_device_that_works() {
+    let devices = json!([{"id": 0, "name": "Tesla T4"}, {"id": 1, "name": "NVIDIA H200"}]);
+    let share = |device: i64| {
+        let rows = two_products(&devices, device);
+        rows.iter().find(|row| row["name"] == "aten::mm").and_then(|row| row["roofline_share"].as_f64())
+    };
+    // 49,152 bytes in 1 us, at 4.8 TB/s and at 320 GB/s.
+    for (device, bandwidth) in [(1, 4.8e12), (0, 320e9)] {
+        let expected: f64 = 49_152.0 / bandwidth / 1e-6;
+        assert!(share(device).is_some_and(|share| (share / expected - 1.0).abs() < 1e-6), "{device}");
+    }
+    assert_eq!(share(2), None);
 }

@@ -60,8 +60,7 @@ pub(crate) const FLOPS: Query =
 /// # Errors
 /// Returns [`Error::BadOption`] if a line of the peak figures is malformed.
 pub(crate) fn flops(trace: &Trace, options: &FlopsOptions) -> Result<Rows, Error> {
-    // Traces with different devices are rare: the peak figures of the first device apply to all.
-    let peak = Peak::find(Device::all(&trace.table.metadata).first(), options.peaks.as_deref())?;
+    let peak = Peak::find(Device::used(trace).as_ref(), options.peaks.as_deref())?;
     Ok(work_rows(trace, peak).first(options.row_limit))
 }
 
@@ -72,13 +71,14 @@ columns! {
         let has_number = is_counted != Some(false);
         let per_second = |amount: i64, ns: i64| (has_number && ns > 0).then(|| amount as f64 / (ns as f64 / 1e9));
     } [
-        Column::word("kind", "Kind", &FlopsKind::VOCABULARY, "total for the sums in the first rows, operator for the other rows.") =>
+        Column::word("kind", "Kind", &FlopsKind::VOCABULARY, "total for the sums in the first rows, operator for the other rows.").minor() =>
             kind.as_str(),
         Column::text("name", "Name", "The operator; all, counted or not counted for the sums.") => name,
         Column::bool("counted", "Counted", "Whether there is a formula for the operator and its inputs.")
+            .minor()
             .nullable() => is_counted,
-        Column::int("count", "Calls", "The number of calls.") => sum.count,
-        Column::amount("flops", "FLOPs", "Floating point operations of the counted calls.").nullable() =>
+        Column::int("count", "Calls", "The number of calls.").minor() => sum.count,
+        Column::amount("flops", "FLOPs", "Floating point operations of the counted calls.").minor().nullable() =>
             has_number.then_some(sum.flops),
         Column::ns("time_ns", "Time", "Device time, or CPU time in a trace without device work; including callees if counted, else excluding them.") =>
             sum.time_ns,
@@ -87,12 +87,13 @@ columns! {
         Column::rate("flops_per_second", "FLOP/s", "Floating point operations divided by the time.")
             .nullable() => per_second(sum.flops, sum.time_ns),
         Column::bytes("bytes", "Bytes", "Bytes of the inputs and outputs, each once: the minimum that the calls have to read and write; null if types are unknown.")
+            .minor()
             .nullable() => (has_number && sum.sized > 0).then_some(sum.bytes),
-        Column::rate("bytes_per_second", "B/s", "These bytes divided by the time of their calls.").nullable() =>
+        Column::rate("bytes_per_second", "B/s", "These bytes divided by the time of their calls.").minor().nullable() =>
             per_second(sum.bytes, sum.sized_ns),
         Column::word("bound", "Bound", &Bound::VOCABULARY, "What limits most of the minimum time: compute or memory; null if the peak figures of the device or the types are unknown.")
             .nullable() => sum.bound().map(Bound::as_str),
-        Column::share("roofline_share", "Of roofline", "The minimum time that the device needs for the operations and bytes, as a share of the time that the calls took.")
+        Column::share("roofline_share", "Roofline", "The minimum time that the device needs for the operations and bytes, as a share of the time that the calls took.")
             .nullable() => sum.roofline_share(),
     ]
 }
@@ -260,7 +261,11 @@ fn sums(trace: &Trace, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
             continue;
         }
         let name = table.name_id(events.row(event));
-        let Some(work) = work_of(table, events, event) else {
+        let time_ns =
+            if has_device { device_totals[event.index()] } else { events.cpu_time_total_ns(table, event) };
+        // Without time on a device, a call ran on the host, or its kernels were not recorded.
+        let work = if has_device && time_ns == 0 { None } else { work_of(table, events, event) };
+        let Some(work) = work else {
             sums.others.entry(name).add(Sum { count: 1, time_ns: self_ns, ..Sum::default() });
             continue;
         };

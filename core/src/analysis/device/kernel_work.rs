@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 pub(crate) struct KernelWork<'a> {
     table: &'a Table,
     links: &'a Links,
-    /// The peak figures of the first device, if they are known.
+    /// The peak figures of the devices that work, if they are known and the same.
     peak: Option<Peak>,
     /// The number of kernels that each row launched.
     kernels: Vec<u32>,
@@ -32,7 +32,7 @@ impl<'a> KernelWork<'a> {
             kernels[op.index()] += 1;
         }
         let (table, links) = (&trace.table, &trace.links);
-        let peak = Device::all(&table.metadata).first().and_then(|device| Some(device.model?.peak));
+        let peak = Device::used(trace).and_then(|device| Some(device.model?.peak));
         KernelWork {
             table,
             links,
@@ -75,7 +75,7 @@ impl<'a> KernelWork<'a> {
         })
     }
 
-    /// Returns the least time of a kernel on the first device; `None` if its work or the device is not known.
+    /// Returns the least time of a kernel on its device; `None` if its work or the device is not known.
     pub(crate) fn least(&mut self, classes: &mut Classes<'_>, row: Row) -> Option<Least> {
         let (peak, work) = (self.peak?, self.of(row)?);
         let uses_tf32 = peak.has_tf32() && self.tensor_cores(classes, row) == Some(true);

@@ -5,6 +5,8 @@
 //! of a device that is split (MIG) has the figures of its multiprocessors and of its eighths of the memory.
 
 use super::peak::Peak;
+use crate::trace::Trace;
+use crate::trace::table::layout::Key;
 use crate::trace::table::metadata::Metadata;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -106,7 +108,9 @@ impl Model<'static> {
     fn instance(models: &[Model<'static>], name: &str, units: Option<i64>) -> Option<Model<'static>> {
         let (name, profile) = name.split_once(" MIG ")?;
         let model = Model::named(models, name)?;
-        let memory: f64 = profile.split_once('.')?.1.split("gb").next()?.parse().ok()?;
+        // A compute instance is `1c.2g.10gb`, one with media engines `1g.10gb+me`.
+        let size = |part: &str| part.split_once("gb")?.0.parse::<f64>().ok();
+        let memory = profile.split('.').find_map(size)?;
         let parts = libm::round(memory / model.memory * MEMORY_PARTS).clamp(1.0, MEMORY_PARTS);
         let share = units? as f64 / model.units;
         (share > 0.0 && share <= 1.0).then(|| Model {
@@ -142,6 +146,25 @@ impl Device {
             Device { id, name: name.into(), major: int("computeMajor"), model }
         };
         devices.iter().enumerate().map(device).collect()
+    }
+
+    /// Returns the device that works, or one of several of the same model; `None` if they differ.
+    pub(crate) fn used(trace: &Trace) -> Option<Device> {
+        let table = &trace.table;
+        let devices = Device::all(&table.metadata);
+        let mut working: Vec<i64> = Vec::new();
+        for row in table.rows().filter(|&row| table.category(row).is_device_work()) {
+            let id = table.int(row, Key::Device);
+            if let Some(id) = id.filter(|id| !working.contains(id)) {
+                working.push(id);
+            }
+        }
+        // If none of them is described, all descriptions count.
+        let is_known = devices.iter().any(|device| working.contains(&device.id));
+        let mut used = devices.iter().filter(|device| !is_known || working.contains(&device.id)).peekable();
+        let first = *used.peek()?;
+        let peak = |device: &Device| device.model.map(|model| model.peak);
+        used.all(|device| peak(device) == peak(first)).then(|| first.clone())
     }
 
     /// Returns a name for a person: of a device without a name, that of its likely model.
@@ -195,6 +218,7 @@ mod tests {
         assert!((part.memory - whole.memory / 4.0).abs() < 1.0);
         let odd = of("NVIDIA H200 MIG 1g.18gb", Some(16)).expect("an instance");
         assert!((odd.memory - 4800e9 / 8.0).abs() < 1.0);
+        assert_eq!(of("NVIDIA A100-SXM4-40GB MIG 1c.2g.10gb+me", Some(27)), Some(part));
         assert_eq!(of("NVIDIA A100-SXM4-40GB MIG 2g.10gb", None), None);
         assert_eq!(of("NVIDIA A100-SXM4-40GB MIG", Some(27)), None);
         assert_eq!(of("a device of tomorrow MIG 2g.10gb", Some(27)), None);

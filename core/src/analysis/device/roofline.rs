@@ -17,12 +17,14 @@ impl Peak {
     /// Returns [`Error::BadOption`] if a line given by the user does not have the ten fields.
     pub(crate) fn find(device: Option<&Device>, user_lines: Option<&str>) -> Result<Option<Peak>, Error> {
         let mut best: Option<(usize, Peak)> = None;
-        for (number, line) in user_lines.unwrap_or("").lines().map(str::trim).enumerate() {
+        let user_lines = user_lines.unwrap_or("").trim_start_matches('\u{feff}');
+        for (number, line) in user_lines.lines().map(str::trim).enumerate() {
             if line.is_empty() || line.starts_with('#') || line.starts_with("name,") {
                 continue;
             }
             let (name, peak) = parse(line).ok_or_else(|| refused(number + 1, line))?;
-            let fits = device.is_some_and(|device| device.name.contains(name));
+            let fits = device
+                .is_some_and(|device| device.name.to_ascii_lowercase().contains(&name.to_ascii_lowercase()));
             if fits && best.is_none_or(|(length, _)| name.len() > length) {
                 best = Some((name.len(), peak));
             }
@@ -41,7 +43,7 @@ fn refused(number: usize, line: &str) -> Error {
 /// A field that is empty is a figure that is not known.
 fn parse(line: &str) -> Option<(&str, Peak)> {
     let mut fields = line.split(',').map(str::trim);
-    let name = fields.next().filter(|name| !name.is_empty())?;
+    let name = fields.next().map(|name| name.trim_matches('"')).filter(|name| !name.is_empty())?;
     let mut number = || match fields.next()? {
         "" => Some(0.0),
         text => text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0),
@@ -73,6 +75,7 @@ mod tests {
         assert_eq!(memory("a device of tomorrow", None), None);
         assert_eq!(memory("a device of tomorrow", Some("tomorrow,1,2,3,4,5,6,7,8,9")), Some(9e9));
         assert_eq!(memory("NVIDIA H200", Some("H200,1,2,3,,5,,,8,9")), Some(9e9));
+        assert_eq!(memory("NVIDIA H200", Some("\u{feff}\"nvidia h200\",1,2,3,4,5,6,7,8,9")), Some(9e9));
         assert_eq!(memory("NVIDIA H200", Some("H,1,2,3,4,5,6,7,8,7\nH200,1,2,3,4,5,6,7,8,9")), Some(9e9));
         assert!(find("NVIDIA H200", Some("H200,1,2")).is_err());
         assert!(find("NVIDIA H200", Some("H200,1,2,3,4,5,6,7,8,x")).is_err());

@@ -3,7 +3,7 @@
 //! Elementwise operators have an operation for each element of the output, reductions for each element of the input. Copies and
 //! fills have none. Outputs that are small, such as the means of a normalisation, do not count.
 
-use super::inputs::{Elements, Inputs, elements_of, product, sum};
+use super::inputs::{Elements, Inputs, elements_of, product, sum, width_of_type};
 use super::{Unit, Work};
 
 /// Returns the work of an operator of this kind; `None` for others.
@@ -24,22 +24,27 @@ fn of_torch(full_name: &str, inputs: &Inputs) -> Option<Work> {
             Some(each(inputs, 0, first())?)
         }
         "sum" | "mean" | "amax" | "amin" => reduction(name, inputs),
-        "_softmax" | "_log_softmax" | "native_layer_norm" | "native_batch_norm" | "cudnn_batch_norm"
-        | "miopen_batch_norm" | "native_group_norm" | "_fused_rms_norm" => {
-            each(inputs, 0, sum(&[inputs.all_bytes(), first()]))
-        }
-        "_softmax_backward_data"
-        | "_log_softmax_backward_data"
+        "_softmax" | "_log_softmax" => each(inputs, 0, sum(&[first(), softmax_output(inputs)])),
+        "native_layer_norm"
+        | "native_batch_norm"
+        | "cudnn_batch_norm"
+        | "miopen_batch_norm"
+        | "native_group_norm"
+        | "_fused_rms_norm"
         | "native_layer_norm_backward"
         | "native_batch_norm_backward"
         | "cudnn_batch_norm_backward"
         | "miopen_batch_norm_backward"
         | "native_group_norm_backward"
         | "native_dropout_backward" => each(inputs, 0, sum(&[inputs.all_bytes(), first()])),
+        "_softmax_backward_data" | "_log_softmax_backward_data" => {
+            each(inputs, 0, sum(&[inputs.bytes_before(2), first()]))
+        }
         "native_dropout" => each(inputs, 0, sum(&[inputs.all_bytes(), first(), inputs.elements(0)])),
         "embedding" => embedding(inputs),
-        _ if POINTWISE.contains(&name) => pointwise(inputs, false),
-        _ if COMPARISONS.contains(&name) => pointwise(inputs, true),
+        _ if UNARY.contains(&name) => pointwise(name, inputs, 1),
+        _ if BINARY.contains(&name) || COMPARISONS.contains(&name) => pointwise(name, inputs, 2),
+        _ if TERNARY.contains(&name) => pointwise(name, inputs, 3),
         _ => None,
     }
 }
@@ -76,73 +81,98 @@ fn of_engines(name: &str, inputs: &Inputs) -> Option<Work> {
     }
 }
 
-const POINTWISE: &[&str] = &[
+/// Elementwise operators by the number of inputs that can be tensors. A tensor behind them is the output.
+const UNARY: &[&str] = &[
     "abs",
-    "add",
-    "addcdiv",
-    "addcmul",
-    "atan2",
-    "bitwise_and",
     "bitwise_not",
-    "bitwise_or",
-    "bitwise_xor",
     "ceil",
-    "clamp",
-    "clamp_max",
-    "clamp_min",
     "cos",
-    "div",
     "elu",
-    "elu_backward",
     "erf",
     "exp",
     "expm1",
     "floor",
-    "fmod",
     "gelu",
-    "gelu_backward",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
-    "hardtanh_backward",
+    "isinf",
+    "isnan",
     "leaky_relu",
-    "leaky_relu_backward",
-    "lerp",
     "log",
     "log1p",
     "log2",
+    "logical_not",
+    "mish",
+    "neg",
+    "reciprocal",
+    "relu",
+    "round",
+    "rsqrt",
+    "sigmoid",
+    "sign",
+    "silu",
+    "sin",
+    "softplus",
+    "sqrt",
+    "tanh",
+    "threshold",
+];
+
+const BINARY: &[&str] = &[
+    "add",
+    "atan2",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "clamp_max",
+    "clamp_min",
+    "div",
+    "fmod",
+    "gelu_backward",
+    "hardtanh_backward",
+    "leaky_relu_backward",
+    "maximum",
+    "minimum",
+    "mul",
+    "pow",
+    "remainder",
+    "rsub",
+    "sigmoid_backward",
+    "silu_backward",
+    "softplus_backward",
+    "sub",
+    "tanh_backward",
+    "threshold_backward",
+];
+
+const TERNARY: &[&str] = &["addcdiv", "addcmul", "clamp", "lerp", "masked_fill", "where"];
+
+const COMPARISONS: &[&str] = &["eq", "ge", "gt", "le", "logical_and", "logical_or", "lt", "ne"];
+
+/// Operators whose result has the type of integer inputs.
+const OF_INTEGERS: &[&str] = &[
+    "abs",
+    "add",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "fmod",
     "masked_fill",
     "maximum",
     "minimum",
-    "mish",
     "mul",
     "neg",
-    "pow",
-    "reciprocal",
     "relu",
     "remainder",
-    "round",
-    "rsqrt",
-    "rsub",
-    "sigmoid",
-    "sigmoid_backward",
     "sign",
-    "silu",
-    "silu_backward",
-    "sin",
-    "softplus",
-    "softplus_backward",
-    "sqrt",
     "sub",
-    "tanh",
-    "tanh_backward",
-    "threshold",
-    "threshold_backward",
     "where",
 ];
-
-const COMPARISONS: &[&str] =
-    &["eq", "ge", "gt", "isinf", "isnan", "le", "logical_and", "logical_not", "logical_or", "lt", "ne"];
 
 fn moved(inputs: &Inputs, bytes: Option<i64>) -> Option<Work> {
     inputs.dims.first()?;
@@ -154,20 +184,21 @@ fn each(inputs: &Inputs, at: usize, bytes: Option<i64>) -> Option<Work> {
     Some(Work { flops: inputs.elements(at)?, bytes, unit: Unit::vector(inputs.kind(at)) })
 }
 
-/// Elements of the inputs, repeated where a size is 1.
-fn pointwise(inputs: &Inputs, is_comparison: bool) -> Option<Work> {
-    let outputs = broadcast(inputs)?;
-    let (kind, width) = result_type(inputs);
-    let width = if is_comparison { Some(1) } else { width };
-    let output = width.and_then(|width| outputs.checked_mul(width));
-    let bytes = sum(&[inputs.all_bytes(), output]);
-    Some(Work { flops: outputs, bytes, unit: Unit::vector(kind) })
+/// Elements of the first inputs, repeated where a size is 1.
+fn pointwise(name: &str, inputs: &Inputs, tensors: usize) -> Option<Work> {
+    let outputs = broadcast(inputs, tensors)?;
+    let kind = result_type(name, inputs, tensors);
+    let output = match inputs.output(tensors, outputs) {
+        Some(at) => inputs.bytes(at),
+        None => kind.and_then(|kind| outputs.checked_mul(kind.1)),
+    };
+    let bytes = sum(&[inputs.bytes_before(tensors), output]);
+    Some(Work { flops: outputs, bytes, unit: Unit::vector(kind.map_or("", |kind| kind.0)) })
 }
 
 /// Returns the number of elements of the tensors' common shape.
-fn broadcast(inputs: &Inputs) -> Option<i64> {
-    let dims = || inputs.tensors().map(|at| inputs.dims[at].as_slice());
-    inputs.tensors().next()?;
+fn broadcast(inputs: &Inputs, tensors: usize) -> Option<i64> {
+    let dims = || inputs.tensors().take_while(|&at| at < tensors).map(|at| inputs.dims[at].as_slice());
     let length = dims().map(<[i64]>::len).max()?;
     (1..=length).try_fold(1i64, |elements, back| {
         let sizes = || dims().filter_map(|dims| Some(*dims.get(dims.len().checked_sub(back)?)?));
@@ -177,14 +208,37 @@ fn broadcast(inputs: &Inputs) -> Option<i64> {
     })
 }
 
-/// Returns the type of a result and the size of its elements: the widest of the highest kind, of tensors with dimensions first.
-fn result_type(inputs: &Inputs) -> (&str, Option<i64>) {
+/// Returns the type of the values and the size of an element of the result; `None` if it is not known. It is the widest of the
+/// highest kind, of tensors with dimensions first.
+fn result_type<'a>(name: &str, inputs: &'a Inputs, tensors: usize) -> Option<(&'a str, i64)> {
+    // The first input of `where` is the condition.
+    let values = usize::from(name == "where")..tensors;
     let typed = |has_dims: bool| {
-        let tensors = inputs.tensors().filter(move |&at| inputs.dims[at].is_empty() != has_dims);
+        let tensors = inputs.tensors().filter(|at| values.contains(at));
+        let tensors = tensors.filter(move |&at| inputs.dims[at].is_empty() != has_dims);
         tensors.filter_map(|at| Some((elements_of(inputs.kind(at))?, inputs.kind(at))))
     };
     let widest = typed(true).max_by_key(|typed| typed.0).or(typed(false).max_by_key(|typed| typed.0));
-    widest.map_or(("", None), |((_, width), kind)| (kind, Some(width)))
+    let ((elements, width), kind) = widest?;
+    if COMPARISONS.contains(&name) || matches!(name, "isinf" | "isnan" | "logical_not") {
+        return Some((kind, 1));
+    }
+    let has_fraction =
+        (0..inputs.concrete.len()).any(|at| inputs.value(at).is_some_and(|text| text.contains('.')));
+    let width = match elements {
+        Elements::Float => Some(width),
+        Elements::Complex => Some(if name == "abs" { width / 2 } else { width }),
+        Elements::Bool | Elements::Integer => {
+            Some(width).filter(|_| OF_INTEGERS.contains(&name) && !has_fraction)
+        }
+    };
+    Some((kind, width?))
+}
+
+/// The output of softmax; half precision can become single.
+fn softmax_output(inputs: &Inputs) -> Option<i64> {
+    let bytes = inputs.bytes(0)?;
+    if inputs.is_true(2) && inputs.kind(0) != "float" { bytes.checked_mul(2) } else { Some(bytes) }
 }
 
 /// Without a list of dimensions the output is one element.
@@ -201,10 +255,11 @@ fn reduction(name: &str, inputs: &Inputs) -> Option<Work> {
         }
         _ => 1,
     };
-    let kind = inputs.kind(0);
-    let width = match elements_of(kind) {
-        Some((Elements::Bool | Elements::Integer, _)) if matches!(name, "sum") => Some(8),
-        other => other.map(|kind| kind.1),
+    let of_list = inputs.list(1).is_some();
+    let width = match (inputs.int(if of_list { 3 } else { 1 }), elements_of(inputs.kind(0))) {
+        (Some(number), _) => width_of_type(number),
+        (None, Some((Elements::Bool | Elements::Integer, _))) if name == "sum" => Some(8),
+        (None, kind) => kind.map(|kind| kind.1),
     };
     let output = width.and_then(|width| outputs.checked_mul(width));
     each(inputs, 0, sum(&[inputs.bytes(0), output]))
@@ -234,6 +289,13 @@ mod tests {
             ("aten::mul", "[[4],[]]", "c10::Half double", "[]", (4, 8 + 8 + 8)),
             ("aten::add", "[[4],[4]]", "c10::Half float", "[]", (4, 8 + 16 + 16)),
             ("aten::add", "[[4],[4]]", "c10::Half long", "[]", (4, 8 + 32 + 8)),
+            // The output is among the inputs: `out=`.
+            ("aten::exp", "[[4],[4]]", "c10::Half c10::Half", "[]", (4, 16)),
+            ("aten::add", "[[4],[4],[],[4]]", "float float Scalar float", "[]", (4, 48)),
+            ("aten::where", "[[4],[],[]]", "bool float float", "[]", (4, 4 + 8 + 16)),
+            ("aten::abs", "[[4]]", "c10::complex<float>", "[]", (4, 32 + 16)),
+            ("aten::_softmax", "[[4],[],[]]", "c10::Half Scalar Scalar", r#"["","0","True"]"#, (4, 8 + 16)),
+            ("aten::sum", "[[2,3],[]]", "c10::Half Scalar", r#"["","6"]"#, (6, 12 + 4)),
             ("aten::eq", "[[4],[]]", "float Scalar", "[]", (4, 16 + 4)),
             ("aten::where", "[[4],[4],[4]]", "bool float float", "[]", (4, 4 + 32 + 16)),
             ("aten::copy_", "[[4],[4]]", "float c10::Half", "[]", (0, 16 + 8)),
@@ -274,5 +336,9 @@ mod tests {
             assert_eq!(of(name, dims, types, concrete), Some((flops, Some(bytes))), "{name} {types}");
         }
         assert_eq!(of("aten::bernoulli", "[[4]]", "float", "[]"), None);
+        // The type of the result is not known.
+        assert_eq!(of("aten::div", "[[4],[4]]", "long long", "[]"), Some((4, None)));
+        let scalar = r#"["","1.5",""]"#;
+        assert_eq!(of("aten::sub", "[[4],[],[]]", "long Scalar Scalar", scalar), Some((4, None)));
     }
 }

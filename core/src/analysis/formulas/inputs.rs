@@ -47,6 +47,18 @@ pub(crate) fn elements_of(kind: &str) -> Option<(Elements, i64)> {
     })
 }
 
+/// Returns the size of an element of the type with a number in PyTorch (`ScalarType`), in bytes.
+pub(super) fn width_of_type(number: i64) -> Option<i64> {
+    Some(match number {
+        0 | 1 | 11 | 23..=26 => 1,
+        2 | 5 | 15 => 2,
+        3 | 6 => 4,
+        4 | 7 | 9 => 8,
+        10 => 16,
+        _ => return None,
+    })
+}
+
 /// Returns the product; `None` if a size is negative or the product overflows an `i64`.
 #[inline(never)]
 pub(super) fn product(sizes: &[i64]) -> Option<i64> {
@@ -108,13 +120,25 @@ impl Inputs {
         }
     }
 
+    /// Returns the size of the inputs before a position in bytes; `None` if a type is not known.
+    pub(super) fn bytes_before(&self, end: usize) -> Option<i64> {
+        (0..end).try_fold(0i64, |sum, at| sum.checked_add(self.bytes(at)?))
+    }
+
+    /// Returns the position of the tensor that an operator writes to because the call has it as `out`: the last tensor at or after
+    /// a position, of a size.
+    pub(super) fn output(&self, from: usize, elements: i64) -> Option<usize> {
+        let at = (from..self.dims.len()).rev().find(|&at| !self.dims[at].is_empty())?;
+        (self.elements(at) == Some(elements)).then_some(at)
+    }
+
     /// Returns the size of all inputs in bytes; `None` if a type is not known.
     #[inline(never)]
     pub(crate) fn all_bytes(&self) -> Option<i64> {
-        (0..self.dims.len()).try_fold(0i64, |sum, at| sum.checked_add(self.bytes(at)?))
+        self.bytes_before(self.dims.len())
     }
 
-    fn value(&self, at: usize) -> Option<&str> {
+    pub(super) fn value(&self, at: usize) -> Option<&str> {
         self.concrete.get(at)?.as_str()
     }
 

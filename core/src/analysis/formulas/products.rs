@@ -1,6 +1,6 @@
 //! Products of matrices and vectors: 2 operations for each multiplication and the addition of its product.
 
-use super::inputs::{Elements, Inputs, elements_of, product, sum};
+use super::inputs::{Elements, Inputs, elements_of, product, sum, width_of_type};
 use super::{Unit, Work};
 
 /// How the factors of a product lie among the inputs.
@@ -10,15 +10,17 @@ struct Factors {
     right: usize,
     /// Whether a row of the right factor, and not a column, belongs to an output: the weight of a linear layer.
     is_weight: bool,
-    /// Whether the output is one of the inputs.
+    /// Whether the output is the first input.
     has_output: bool,
     /// The position of the factor of the first input, which is not read if this is 0.
     beta: Option<usize>,
+    /// The position of the output in calls that have it as `out`.
+    out: Option<usize>,
 }
 
 impl Factors {
     const fn at(left: usize, right: usize) -> Factors {
-        Factors { left, right, is_weight: false, has_output: false, beta: None }
+        Factors { left, right, is_weight: false, has_output: false, beta: None, out: None }
     }
 
     const fn weight(left: usize, right: usize) -> Factors {
@@ -29,16 +31,14 @@ impl Factors {
 /// Returns the work of a product; `None` for other operators.
 pub(super) fn work(name: &str, inputs: &Inputs) -> Option<Work> {
     let factors = match name {
-        "aten::mm"
-        | "aten::bmm"
-        | "aten::_int_mm"
-        | "aten::_scaled_mm"
-        | "aten::_scaled_mm_v2"
+        "aten::mm" | "aten::bmm" | "aten::_int_mm" => Factors { out: Some(2), ..Factors::at(0, 1) },
+        "aten::_scaled_mm" => Factors { out: Some(8), ..Factors::at(0, 1) },
+        "aten::_scaled_mm_v2"
         | "sgl_kernel::fp8_scaled_mm"
         | "sgl_kernel::int8_scaled_mm"
         | "sgl_kernel::fp8_blockwise_scaled_mm" => Factors::at(0, 1),
         "aten::addmm" | "aten::baddbmm" | "aten::_addmm_activation" => {
-            Factors { beta: Some(3), ..Factors::at(1, 2) }
+            Factors { beta: Some(3), out: Some(5), ..Factors::at(1, 2) }
         }
         "aten::mv" => return vector(inputs, 0),
         "aten::addmv" => return vector(inputs, 1),
@@ -90,7 +90,8 @@ fn of(inputs: &Inputs, factors: Factors) -> Option<Work> {
     let outputs = product(&[product(rows)?, columns])?;
     let kind = inputs.kind(factors.left);
     let values = product(&[depth, if kind.starts_with("c10::Float4") { 2 } else { 1 }])?;
-    let output = if factors.has_output { Some(0) } else { size(outputs, output_width(inputs, kind)) };
+    let is_given = factors.has_output || factors.out.is_some_and(|at| inputs.output(at, outputs).is_some());
+    let output = if is_given { Some(0) } else { size(outputs, output_width(inputs, kind)) };
     let is_read = factors.beta.is_none_or(|at| inputs.number(at) != Some(0.0));
     let unread = if is_read { Some(0) } else { inputs.bytes(0).map(|bytes| -bytes) };
     let bytes = sum(&[inputs.all_bytes(), unread, output]);
@@ -104,13 +105,7 @@ fn size(outputs: i64, width: Option<i64>) -> Option<i64> {
 /// Returns the size of an element of the output: where it is not recorded, that of the factors, but not less than 16 bits, and 32
 /// for integers.
 fn output_width(inputs: &Inputs, kind: &str) -> Option<i64> {
-    // PyTorch's number of the type.
-    let recorded = match inputs.int(6) {
-        Some(6) => Some(4),
-        Some(5 | 15) => Some(2),
-        Some(23..=26) => Some(1),
-        _ => None,
-    };
+    let recorded = inputs.int(6).and_then(width_of_type);
     match elements_of(kind)? {
         (Elements::Integer, width) => Some(width.max(4)),
         (_, 1) => Some(recorded.unwrap_or(2)),
@@ -206,7 +201,23 @@ mod tests {
                 r#"["","","","0","1"]"#,
                 (product, Some(4 * 224)),
             ),
+            // The output is among the inputs: `out=`.
+            ("aten::mm", "[[4,8],[8,16],[4,16]]", "float float float", "[]", (product, Some(4 * 224))),
+            (
+                "aten::addmm",
+                "[[16],[4,8],[8,16],[],[],[4,16]]",
+                "float float float Scalar Scalar float",
+                r#"["","","","1","1",""]"#,
+                (product, Some(4 * 240)),
+            ),
             ("aten::linear", "[[2,2,8],[16,8],[16]]", "float float float", "[]", (product, Some(4 * 240))),
+            (
+                "aten::linear",
+                "[[1,8],[16,8],[16]]",
+                "float float float",
+                "[]",
+                (256, Some(4 * (8 + 128 + 16 + 16))),
+            ),
             ("aten::mv", "[[4,8],[8]]", "float float", "[]", (2 * 32, Some(4 * (32 + 8 + 4)))),
             ("aten::dot", "[[8],[8]]", "float float", "[]", (16, Some(64))),
             (

@@ -114,7 +114,10 @@ pub(crate) fn table(rows: &Rows, limits: Limits) -> String {
         lines(&mut out, &cells, &shown);
     }
     if !left_out.is_empty() {
-        let _ = writeln!(out, "Not shown in this width: {}.", left_out.join(", "));
+        let text = format!("Not shown in this width: {}.", left_out.join(", "));
+        for line in wrapped(&text, limits.width.unwrap_or(usize::MAX)) {
+            let _ = writeln!(out, "{line}");
+        }
     }
     out
 }

@@ -36,10 +36,25 @@ pub(super) fn change(line: &Line) -> Change {
         [0, b] if b > 0 => Change::New,
         [a, 0] if a > 0 => Change::Gone,
         _ if matches!(line.work, Work::OtherDevice | Work::OtherStream) => Change::Moved,
-        _ if other_calls(line) && per_step(line, 1) > per_step(line, 0) => Change::MoreCalls,
-        _ if other_calls(line) => Change::FewerCalls,
+        _ if is_of_calls(line) && per_step(line, 1) > per_step(line, 0) => Change::MoreCalls,
+        _ if is_of_calls(line) => Change::FewerCalls,
         _ => by_sign(contribution, Change::Slower, Change::Faster),
     }
+}
+
+/// The least part of a change of time that other numbers of calls explain.
+const OF_CALLS: f64 = 0.25;
+
+/// Whether the number of calls changed, and explains a part of the change of the time.
+fn is_of_calls(line: &Line) -> bool {
+    if !other_calls(line) {
+        return false;
+    }
+    let more = per_step(line, 1) - per_step(line, 0);
+    let (Some(a), Some(b)) = (call_ns(line, 0), call_ns(line, 1)) else { return true };
+    let explained = more * a.min(b) as f64;
+    let contribution = line.contribution() as f64;
+    contribution == 0.0 || explained / contribution >= OF_CALLS
 }
 
 /// Whether one name took the place of one other.

@@ -133,9 +133,8 @@ fn median_cell(finding: &Finding) -> Cell {
 }
 
 fn totals(comparison: &Comparison) -> Rows {
-    let mut rows =
-        Rows::page(&["Total", "A", "B", "Change", "%", "Median", "95 % interval", "More than noise"])
-            .with(Layout::Minor, &["A", "B", "Median", "95 % interval"]);
+    let mut rows = Rows::page(&["Total", "A", "B", "Change", "%", "Median", "95 % interval", "Significant"])
+        .with(Layout::Minor, &["A", "B", "Median", "95 % interval"]);
     let order = |part: DiffPart| {
         comparison.findings.iter().find(|finding| finding.line.part_of_total() == Some(part))
     };

@@ -67,13 +67,17 @@ pub(crate) fn traffic(run: &Run, matched: &[Matched], waits: &[Waits]) -> Vec<Tr
         .into_iter()
         .map(|((key, bytes), places)| {
             let first = &matched[places[0]];
+            let calls = places.iter().flat_map(|&at| &matched[at].calls);
+            let mut ranks: Vec<i64> = calls.map(|place| run.members[place.member as usize].rank).collect();
+            ranks.sort_unstable();
+            ranks.dedup();
             let mut transfers: Vec<i64> = places.iter().map(|&at| waits[at].transfer_ns()).collect();
             transfers.sort_unstable();
             Traffic {
                 group: first.group,
                 operation: Operation::from_index((key & 15) as usize),
                 bytes,
-                ranks: first.calls.iter().map(|place| run.members[place.member as usize].rank).collect(),
+                ranks,
                 count: places.len(),
                 wait_ns: sum(places.iter().flat_map(|&at| &waits[at].counted_ns)),
                 transfer_ns: sum(&transfers),

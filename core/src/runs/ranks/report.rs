@@ -157,7 +157,7 @@ fn slow_links(findings: &Findings<'_>) -> Rows {
             numbers(&traffic.ranks).into(),
             title(&findings.process_groups[traffic.group as usize]).into(),
             traffic.operation.label().into(),
-            Cell::Bytes(traffic.bytes),
+            if traffic.bytes > 0 { Cell::Bytes(traffic.bytes) } else { Cell::Null },
             Cell::Ns(traffic.usual_ns),
             Cell::Ns(link.others_ns),
             Cell::Ns(link.cost_ns),
@@ -272,7 +272,7 @@ fn groups(findings: &Findings<'_>) -> Rows {
             used.parallelism.label().into(),
             if used.is_stated { "name" } else { "traffic" }.into(),
             used.matched.into(),
-            Cell::Bytes(used.bytes),
+            if used.bytes > 0 { Cell::Bytes(used.bytes) } else { Cell::Null },
         ]);
     }
     table

@@ -292,7 +292,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<KeyOf<Que
     { key: "bytes", title: "Bytes", kind: "bytes", about: "Bytes of the inputs and outputs, each once: the minimum that the calls have to read and write; null if types are unknown." },
     { key: "bytes_per_second", title: "B/s", kind: "rate", about: "These bytes divided by the time of their calls." },
     { key: "bound", title: "Bound", kind: "text", about: "What limits most of the minimum time: compute or memory; null if the peak figures of the device or the types are unknown." },
-    { key: "roofline_share", title: "Of roofline", kind: "share", about: "The minimum time that the device needs for the operations and bytes, as a share of the time that the calls took." },
+    { key: "roofline_share", title: "Roofline", kind: "share", about: "The minimum time that the device needs for the operations and bytes, as a share of the time that the calls took." },
   ],
   coverage: [
     { key: "kind", title: "Kind", kind: "text", about: "captured or total for the sums, dynamo_captured or dynamo_total for those of torch._dynamo.profiler, graph for a compiled graph, missed for an operator outside of every graph." },

@@ -4,7 +4,7 @@ use super::{Facts, Finding, FindingCode, percent, place, share, threshold};
 use crate::analysis::device::attributes::copy_name;
 use crate::analysis::intervals::Intervals;
 use crate::analysis::replay::Changes;
-use crate::base::units::{bytes, counted, time_ns};
+use crate::base::units::{counted, time_ns};
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::layout::Key;
@@ -72,7 +72,7 @@ impl Copies {
     fn message(&self, facts: &Facts<'_>, kind: &str) -> String {
         let size = self.size(facts.table());
         let rate = if size > 0 {
-            format!(" for {}, {:.1} GB/s", bytes(size), size as f64 / self.ns as f64)
+            format!(" for {}, {:.1} GB/s", decimal(size), size as f64 / self.ns as f64)
         } else {
             String::new()
         };
@@ -90,6 +90,14 @@ impl Copies {
         finding.changes = Some(Changes::faster(faster.collect()));
         finding.shown_by(&place(facts.analysis.trace, self.longest), [self.longest].into())
     }
+}
+
+/// A size in powers of 1000, like the rates of links.
+fn decimal(size: i64) -> String {
+    let size = size as f64;
+    let (unit, name) =
+        [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")].into_iter().find(|unit| size >= unit.0).unwrap_or((1.0, "B"));
+    format!("{:.*} {name}", if unit > 1.0 { 2 } else { 0 }, size / unit)
 }
 
 /// Whether an activity is a copy between the host and a device, whose memory of the host is of a kind.

@@ -19,6 +19,8 @@ pub(super) struct Facts<'a> {
     pub(super) wall_ns: i64,
     /// Whether the trace shows why devices are idle.
     pub(super) can_tell: bool,
+    /// Whether operators, annotations or Python functions of the host were recorded.
+    pub(super) has_operators: bool,
     /// Whether causes of idle time can be found at all.
     pub(super) shows_idle: bool,
     pub(super) bound: Option<&'a Bound>,
@@ -66,6 +68,8 @@ impl<'a> Facts<'a> {
             host,
             wall_ns,
             can_tell,
+            has_operators: host.main().is_some()
+                || table.rows().any(|row| table.category(row) == Category::PythonFunction),
             shows_idle,
             bound,
             devices,

@@ -27,7 +27,8 @@ const LAUNCHING: [(Cause, &str); 6] = [
 pub(super) fn idle(out: &mut Vec<Finding>, facts: &Facts<'_>) {
     let devices = facts.analysis.devices();
     let Some(device) = devices.iter().max_by_key(|device| recorded(device).0) else { return };
-    let idle = Idle { facts, device, window: recorded(device).1 };
+    let host_ns = host_time(facts);
+    let idle = Idle { facts, device, window: recorded(device).1, host_ns };
     if facts.shows_idle {
         out.extend(idle.unknown());
     }
@@ -64,6 +65,8 @@ struct Waits {
     /// The time of the host, and the number of its waits.
     host_ns: i64,
     count: usize,
+    /// The longest of them, and its span.
+    longest: Option<(i64, Row)>,
 }
 
 /// The idle time of one device.
@@ -71,6 +74,19 @@ struct Idle<'a> {
     facts: &'a Facts<'a>,
     device: &'a DeviceTime,
     window: i64,
+    /// The time of the main thread by cause.
+    host_ns: [i64; Cause::ALL.len()],
+}
+
+/// The time of the main thread by what it did.
+fn host_time(facts: &Facts<'_>) -> [i64; Cause::ALL.len()] {
+    let mut sums = [0i64; Cause::ALL.len()];
+    let Some(main) = facts.host.main() else { return sums };
+    facts.host.walk().parts(main, info::wall_of(facts.analysis.trace), &mut |time, reason| {
+        let sum = &mut sums[reason.cause as usize];
+        *sum = sum.saturating_add(time.1 - time.0);
+    });
+    sums
 }
 
 impl Idle<'_> {
@@ -124,6 +140,7 @@ impl Idle<'_> {
         let free = LAUNCHING.iter().map(|launching| launching.0).collect();
         finding.changes = Some(Changes { free, ..Changes::default() });
         finding.is_ideal = true;
+        finding.host_ns = LAUNCHING.iter().map(|launching| self.host_ns[launching.0 as usize]).sum();
         Some(finding.shown_by(self.command(), self.longest(main)))
     }
 
@@ -177,19 +194,38 @@ impl Idle<'_> {
             "{} right after the host had waited for it, because nothing else was launched{where_most}",
             self.was_idle(ns)
         );
-        let advice = if name.contains("nonzero") || name == "aten::index" || name == "aten::masked_select" {
-            "selection by a boolean mask waits for the number of elements: use torch.where, or masks that keep the shape"
-        } else if name.contains("item") || name.contains("_local_scalar_dense") || name.contains("is_nonzero")
-        {
-            "keep scalars on the GPU: print or compare them rarely, not in each step"
-        } else {
-            "remove .item(), .cpu(), nonzero() and synchronize() from the loop, or wait once per step"
-        };
+        let advice = self.fewer_waits(name, most.longest.map(|wait| wait.1));
         let finding = Finding::new(FindingCode::Synchronization, ns, message, advice);
         let shown = self.longest(Cause::Synchronization);
         // The device was busy while the host waited: without the waits the host would only launch earlier.
         let finding = Finding { is_ideal: !self.is_large(ns), ..finding };
         Some(finding.caused_by(Cause::Synchronization).shown_by("idle", shown))
+    }
+
+    /// How the waits in operators of a name can be avoided; `wait` is the longest of them.
+    fn fewer_waits(&self, name: &str, wait: Option<Row>) -> &'static str {
+        let has_mask = wait.is_some_and(|wait| self.contains(wait, "aten::nonzero"));
+        if matches!(name, "aten::nonzero" | "aten::masked_select") || has_mask {
+            "selection by a boolean mask waits for the number of elements: use torch.where, or masks that keep the shape"
+        } else if matches!(name, "aten::item" | "aten::_local_scalar_dense" | "aten::is_nonzero") {
+            "keep scalars on the GPU: print or compare them rarely, not in each step"
+        } else if wait.is_some_and(|wait| name == "aten::copy_" || self.contains(wait, "aten::copy_")) {
+            "a copy between the host and the GPU waits: keep the tensor on the GPU, or copy from or to pinned memory with non_blocking=True"
+        } else {
+            "remove .item(), .cpu(), nonzero() and synchronize() from the loop, or wait once per step"
+        }
+    }
+
+    /// Whether a span has one of a name inside.
+    fn contains(&self, span: Row, name: &str) -> bool {
+        let table = &self.facts.analysis.trace.table;
+        let Some(name) = table.names.find(name) else { return false };
+        let is_inside = |row: Row| {
+            table.track_id(row) == table.track_id(span)
+                && table.ts(row) >= table.ts(span)
+                && table.end(row) <= table.end(span)
+        };
+        table.rows().any(|row| table.name_id(row) == name && is_inside(row))
     }
 
     /// Adds how long the main thread waited in what idle time follows, and returns the sum.
@@ -204,6 +240,8 @@ impl Idle<'_> {
             if known.idle > 0 {
                 known.host_ns = known.host_ns.saturating_add(time.1 - time.0);
                 known.count += usize::from(last != Some(row));
+                let ns = time.1 - time.0;
+                known.longest = known.longest.filter(|longest| longest.0 >= ns).or(Some((ns, row)));
                 sum = sum.saturating_add(time.1 - time.0);
             }
             last = Some(row);
@@ -236,7 +274,8 @@ impl Idle<'_> {
                 "the first allocations of a run take long: skip the first steps with torch.profiler.schedule, or allocate before the loop",
             )
         };
-        let finding = Finding::new(code, ns, message, advice).caused_by(Cause::Allocation);
+        let mut finding = Finding::new(code, ns, message, advice).caused_by(Cause::Allocation);
+        finding.host_ns = self.host_ns[Cause::Allocation as usize];
         Some(finding.shown_by(self.command(), self.longest(Cause::Allocation)))
     }
 
@@ -275,6 +314,8 @@ impl Idle<'_> {
                 "the trace has no launch of the next work",
                 "record the calls of the runtime: without them, the reason is not known",
             )
+        } else if !self.facts.has_operators {
+            ("the trace has no operators", "record them, too: ProfilerActivity.CPU")
         } else if has_stacks {
             (
                 "the trace does not show what the host did",

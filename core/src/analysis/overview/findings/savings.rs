@@ -5,6 +5,8 @@ use super::{Finding, FindingCode, Saving};
 use crate::analysis::replay::{Changes, Replay, Scratch};
 use crate::base::join::Join;
 use crate::base::order::{descending, sort_by_key};
+use crate::base::units::time_ns;
+use alloc::format;
 use alloc::vec::Vec;
 
 /// Computes the savings by replays, leaves out findings that save nothing measurable, and orders the others. What a finding adds
@@ -30,10 +32,9 @@ pub(super) fn order(findings: &mut Vec<Finding>, replay: &Replay<'_>, join: Join
         });
         for finding in findings.iter_mut().filter(|finding| !finding.saving.is_none_or(is_measurable)) {
             (finding.saving, finding.changes) = (None, None);
-            finding
-                .message
-                .push_str("; removing it alone saves nothing measurable, because other work takes as long");
+            finding.message.push_str("; a replay without it alone saves nothing measurable");
         }
+        explain(findings);
         sort(findings);
         for at in (1..findings.len()).rev() {
             let is_same = |other: &Finding| other.changes.is_some() && other.changes == findings[at].changes;
@@ -44,6 +45,18 @@ pub(super) fn order(findings: &mut Vec<Finding>, replay: &Replay<'_>, join: Join
         added(findings, replay);
     }
     sort(findings);
+}
+
+/// Says what savings above the idle time of a device come from: the replay leaves out all of the host's time for it.
+fn explain(findings: &mut [Finding]) {
+    for finding in findings {
+        let is_more = |saving: Saving| saving.alone_ns > finding.cost_ns + finding.cost_ns / 20;
+        if finding.host_ns > finding.cost_ns && finding.saving.is_some_and(is_more) {
+            let all = time_ns(finding.host_ns, None);
+            finding.message =
+                format!("{}; the host spent {all} in it, also while the GPU was busy", finding.message);
+        }
+    }
 }
 
 /// Computes what each finding adds to those before it.

@@ -86,18 +86,18 @@ impl TensorCores {
             return (!names.that(|name| name.starts_with("volta_")).is_empty())
                 .then_some(TensorCores::Likely);
         }
-        let has_cores = |device: &Device| match device.model {
+        // Without a model, the compute capability does not tell: 7.5 has products with and without tensor cores.
+        let is_nvidia = |device: &Device| match device.model {
             Some(model) => model.vendor == "nvidia" && model.has_tensor_cores,
-            None => {
-                device.major.is_some_and(|major| major >= 7)
-                    && !device.name.contains("GTX 16")
-                    && !device.name.contains("AMD")
-            }
+            None => device.major.is_some_and(|major| major >= 8) && !device.name.contains("AMD"),
         };
-        if !devices.iter().all(has_cores) {
+        if !devices.iter().all(is_nvidia) {
             return None;
         }
-        let has_tf32 = devices.iter().all(|device| device.major.is_some_and(|major| major >= 8));
+        let has_tf32 = devices.iter().all(|device| match device.model {
+            Some(model) => model.peak.flops[2] > 0.0,
+            None => true,
+        });
         Some(if has_tf32 { TensorCores::WithTf32 } else { TensorCores::HalfOnly })
     }
 }
@@ -134,7 +134,7 @@ fn tensor_cores(facts: &Facts<'_>) -> Option<Finding> {
             "use float16 with torch.autocast and a GradScaler: this GPU has neither TF32 nor bfloat16 in its tensor cores; the saving is that of twice the speed"
         }
         TensorCores::Likely => {
-            "if the GPU has tensor cores (all from Volta on but GTX 16; the trace does not name it), use float16 with torch.autocast and a GradScaler; the saving is that of twice the speed"
+            "if the GPU has tensor cores (most from Volta on; the trace does not name it), use float16 with torch.autocast and a GradScaler; the saving is that of twice the speed"
         }
     };
     let mut finding = Finding::new(FindingCode::NoTensorCores, ns, message, advice);
