@@ -383,6 +383,24 @@ fn code_between_operators_can_be_free() {
 }
 
 /// The host waits in `run_backward` from 110 to 1100 for a thread that reduces from 110 to 1090, or only to 500.
+/// A forward pass of 800 us on one thread, then a backward pass with more operators on another: it cannot begin before.
+#[test]
+fn the_backward_pass_of_the_busiest_thread_begins_after_the_forward_pass() {
+    let mut events = vec![
+        span("cpu_op", "aten::linear", (1, 1), (0, 800), 0),
+        span("user_annotation", "loss.backward", (1, 1), (805, 1000), 0),
+    ];
+    events.extend((0..9).map(|at| {
+        let start = 810 + at * 20;
+        let name = "autograd::engine::evaluate_function: AddmmBackward0";
+        span("cpu_op", name, (1, 2), (start, start + 18), 0)
+    }));
+    let events = Value::from(events);
+    let trace = made(&events);
+    assert!(parts(&trace, &json!({})).iter().all(|(part, _)| part != "not_recorded"));
+    assert!(saving(&events, &json!({"free": ["operator"]})) >= 790_000);
+}
+
 #[test]
 fn collectives_of_other_threads_are_on_the_path() {
     let path = |end: i64| {

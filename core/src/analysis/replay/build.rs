@@ -7,6 +7,7 @@ use super::host::{Threads, threads};
 use super::typical::Typical;
 use crate::analysis::device::idle::Host;
 use crate::trace::Trace;
+use crate::trace::table::tracks::TrackId;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -37,6 +38,7 @@ impl Graph {
             threads: &threads,
             is_backward: tracks.iter().map(|&track| host.is_backward(track)).collect(),
             main,
+            begins_backward: host.main().is_some_and(|main| begins_backward(trace, main)),
             streams: &streams,
             begin,
             first,
@@ -55,4 +57,12 @@ impl Graph {
         let places = threads.into_iter().chain(streams.all.into_iter().map(|stream| stream.nodes)).collect();
         Graph::new((nodes, follows), places, tracks, typical.gap, (&edges, &durations))
     }
+}
+
+/// Whether the first span of a thread is one of a backward pass.
+fn begins_backward(trace: &Trace, thread: TrackId) -> bool {
+    let lanes = trace.tree.lanes_of(thread).iter();
+    let first = lanes.filter_map(|lane| Some(trace.tree.row(lane.positions().next()?)));
+    let first = first.min_by_key(|&row| trace.table.ts(row));
+    first.is_some_and(|row| trace.table.name(row).starts_with("autograd::engine::evaluate_function"))
 }

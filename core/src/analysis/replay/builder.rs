@@ -16,6 +16,8 @@ pub(super) struct Builder<'a> {
     pub(super) is_backward: Vec<bool>,
     /// The main thread of the host.
     pub(super) main: Option<usize>,
+    /// Whether that begins with a backward pass.
+    pub(super) begins_backward: bool,
     pub(super) streams: &'a Streams,
     /// The first node of the earliest thread, or without threads of the earliest stream.
     pub(super) begin: Option<NodeId>,

@@ -62,7 +62,8 @@ impl Builder<'_> {
                 let id = NodeId::new(at);
                 if at == nodes.start {
                     let main = self.main.filter(|&main| main != thread);
-                    let begun = main.and_then(|main| self.reached(&self.threads[main], at));
+                    let starter = main.or_else(|| self.starter(thread));
+                    let begun = starter.and_then(|starter| self.reached(&self.threads[starter], at));
                     let begun = begun.or_else(|| self.since_begin(Point::start(id)));
                     edges.extend(begun.map(|edge| (Point::start(id), edge)));
                 }
@@ -85,6 +86,13 @@ impl Builder<'_> {
                 }
             }
         }
+    }
+
+    /// The thread that starts the main thread, if that begins with a backward pass: the busiest of those that began earlier.
+    fn starter(&self, thread: usize) -> Option<usize> {
+        let begin = |thread: usize| self.nodes[self.threads[thread].start].time.0;
+        let others = (0..self.threads.len()).filter(|&other| begin(other) < begin(thread));
+        others.max_by_key(|&other| self.threads[other].len()).filter(|_| self.begins_backward)
     }
 
     /// What an idle thread waited for: the last point of a thread that was busy for most of the time.
