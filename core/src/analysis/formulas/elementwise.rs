@@ -42,9 +42,9 @@ fn of_torch(full_name: &str, inputs: &Inputs) -> Option<Work> {
         }
         "native_dropout" => each(inputs, 0, sum(&[inputs.all_bytes(), first(), inputs.elements(0)])),
         "embedding" => embedding(inputs),
-        _ if UNARY.contains(&name) => pointwise(name, inputs, 1),
-        _ if BINARY.contains(&name) || COMPARISONS.contains(&name) => pointwise(name, inputs, 2),
-        _ if TERNARY.contains(&name) => pointwise(name, inputs, 3),
+        _ if has(UNARY, name) => pointwise(name, inputs, 1),
+        _ if has(BINARY, name) || has(COMPARISONS, name) => pointwise(name, inputs, 2),
+        _ if has(TERNARY, name) => pointwise(name, inputs, 3),
         _ => None,
     }
 }
@@ -82,97 +82,26 @@ fn of_engines(name: &str, inputs: &Inputs) -> Option<Work> {
 }
 
 /// Elementwise operators by the number of inputs that can be tensors. A tensor behind them is the output.
-const UNARY: &[&str] = &[
-    "abs",
-    "bitwise_not",
-    "ceil",
-    "cos",
-    "elu",
-    "erf",
-    "exp",
-    "expm1",
-    "floor",
-    "gelu",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "isinf",
-    "isnan",
-    "leaky_relu",
-    "log",
-    "log1p",
-    "log2",
-    "logical_not",
-    "mish",
-    "neg",
-    "reciprocal",
-    "relu",
-    "round",
-    "rsqrt",
-    "sigmoid",
-    "sign",
-    "silu",
-    "sin",
-    "softplus",
-    "sqrt",
-    "tanh",
-    "threshold",
-];
+const UNARY: &str = "abs bitwise_not ceil cos elu erf exp expm1 floor gelu hardsigmoid hardswish hardtanh isinf isnan \
+    leaky_relu log log1p log2 logical_not mish neg reciprocal relu round rsqrt sigmoid sign silu sin \
+    softplus sqrt tanh threshold";
 
-const BINARY: &[&str] = &[
-    "add",
-    "atan2",
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "clamp_max",
-    "clamp_min",
-    "div",
-    "fmod",
-    "gelu_backward",
-    "hardtanh_backward",
-    "leaky_relu_backward",
-    "maximum",
-    "minimum",
-    "mul",
-    "pow",
-    "remainder",
-    "rsub",
-    "sigmoid_backward",
-    "silu_backward",
-    "softplus_backward",
-    "sub",
-    "tanh_backward",
-    "threshold_backward",
-];
+const BINARY: &str = "add atan2 bitwise_and bitwise_or bitwise_xor clamp_max clamp_min div fmod gelu_backward \
+    hardtanh_backward leaky_relu_backward maximum minimum mul pow remainder rsub sigmoid_backward \
+    silu_backward softplus_backward sub tanh_backward threshold_backward";
 
-const TERNARY: &[&str] = &["addcdiv", "addcmul", "clamp", "lerp", "masked_fill", "where"];
+const TERNARY: &str = "addcdiv addcmul clamp lerp masked_fill where";
 
-const COMPARISONS: &[&str] = &["eq", "ge", "gt", "le", "logical_and", "logical_or", "lt", "ne"];
+const COMPARISONS: &str = "eq ge gt le logical_and logical_or lt ne";
 
 /// Operators whose result has the type of integer inputs.
-const OF_INTEGERS: &[&str] = &[
-    "abs",
-    "add",
-    "bitwise_and",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_xor",
-    "clamp",
-    "clamp_max",
-    "clamp_min",
-    "fmod",
-    "masked_fill",
-    "maximum",
-    "minimum",
-    "mul",
-    "neg",
-    "relu",
-    "remainder",
-    "sign",
-    "sub",
-    "where",
-];
+const OF_INTEGERS: &str = "abs add bitwise_and bitwise_not bitwise_or bitwise_xor clamp clamp_max clamp_min fmod masked_fill \
+    maximum minimum mul neg relu remainder sign sub where";
+
+/// Whether a list of names has a name.
+fn has(names: &str, name: &str) -> bool {
+    names.split(' ').any(|known| known == name)
+}
 
 fn moved(inputs: &Inputs, bytes: Option<i64>) -> Option<Work> {
     inputs.dims.first()?;
@@ -220,7 +149,7 @@ fn result_type<'a>(name: &str, inputs: &'a Inputs, tensors: usize) -> Option<(&'
     };
     let widest = typed(true).max_by_key(|typed| typed.0).or(typed(false).max_by_key(|typed| typed.0));
     let ((elements, width), kind) = widest?;
-    if COMPARISONS.contains(&name) || matches!(name, "isinf" | "isnan" | "logical_not") {
+    if has(COMPARISONS, name) || matches!(name, "isinf" | "isnan" | "logical_not") {
         return Some((kind, 1));
     }
     let has_fraction =
@@ -228,9 +157,7 @@ fn result_type<'a>(name: &str, inputs: &'a Inputs, tensors: usize) -> Option<(&'
     let width = match elements {
         Elements::Float => Some(width),
         Elements::Complex => Some(if name == "abs" { width / 2 } else { width }),
-        Elements::Bool | Elements::Integer => {
-            Some(width).filter(|_| OF_INTEGERS.contains(&name) && !has_fraction)
-        }
+        Elements::Bool | Elements::Integer => Some(width).filter(|_| has(OF_INTEGERS, name) && !has_fraction),
     };
     Some((kind, width?))
 }

@@ -1,6 +1,6 @@
 //! Mixture of experts in one operator: each token is multiplied with the weights of each of its experts.
 
-use super::inputs::{Inputs, elements_of, product, sum};
+use super::inputs::{Elements, Inputs, elements_of, product, sum};
 use super::{Unit, Work};
 
 /// Returns the work of experts; `None` for other operators.
@@ -19,15 +19,12 @@ pub(super) fn work(name: &str, inputs: &Inputs) -> Option<Work> {
     }
 }
 
-/// Returns the number of values in an element: weights of 4 bits are packed in pairs, those of 16 bits in `unsigned int` by 8.
+/// Returns the number of values in an element of a weight: two of 4 bits are packed. What packed integers contain is not known.
 fn values(inputs: &Inputs, weight: usize) -> Option<i64> {
-    let kind = inputs.kind(weight);
-    match elements_of(kind) {
-        _ if kind.starts_with("c10::Float4") => Some(2),
-        Some((super::inputs::Elements::Float, _)) => Some(1),
-        Some((_, 1)) if kind == "signed char" => Some(1),
-        // Packed integers: what they contain is not known.
-        _ => None,
+    match inputs.kind(weight) {
+        kind if kind.starts_with("c10::Float4") => Some(2),
+        "signed char" => Some(1),
+        kind => elements_of(kind).filter(|kind| kind.0 == Elements::Float).map(|_| 1),
     }
 }
 

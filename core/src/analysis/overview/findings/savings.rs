@@ -33,6 +33,8 @@ pub(super) fn order(findings: &mut Vec<Finding>, replay: &Replay<'_>, join: Join
         for finding in findings.iter_mut().filter(|finding| !finding.saving.is_none_or(is_measurable)) {
             (finding.saving, finding.changes) = (None, None);
             finding.message.push_str("; a replay without it alone saves nothing measurable");
+            // Advice says what a saving would be of.
+            finding.advice.truncate(finding.advice.find("; the saving is").unwrap_or(finding.advice.len()));
         }
         explain(findings);
         sort(findings);
