@@ -5,13 +5,14 @@ use crate::analysis::device::device_time::{DeviceTime, by_cause};
 use crate::analysis::device::idle::{Cause, GapPart};
 use crate::analysis::overview::info;
 use crate::analysis::replay::Changes;
-use crate::base::names::ByName;
+use crate::base::names::{ByName, NameId};
 use crate::base::order::{descending, sort_by_key};
 use crate::base::units::{counted, time_ns};
 use crate::trace::table::events::Row;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 
 /// The causes that show that the host does not launch work fast enough, with what they are for a person.
 const LAUNCHING: [(Cause, &str); 6] = [
@@ -27,8 +28,7 @@ const LAUNCHING: [(Cause, &str); 6] = [
 pub(super) fn idle(out: &mut Vec<Finding>, facts: &Facts<'_>) {
     let devices = facts.analysis.devices();
     let Some(device) = devices.iter().max_by_key(|device| recorded(device).0) else { return };
-    let host_ns = host_time(facts);
-    let idle = Idle { facts, device, window: recorded(device).1, host_ns };
+    let idle = Idle { facts, device, window: recorded(device).1, host_time: OnceCell::new() };
     if facts.shows_idle {
         out.extend(idle.unknown());
     }
@@ -60,9 +60,7 @@ fn causes(device: &DeviceTime) -> impl Iterator<Item = (Cause, i64)> {
 /// The waits of the host in spans of one name.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waits {
-    /// The number of periods in which the device was idle afterwards.
-    idle: usize,
-    /// The time of the host, and the number of its waits.
+    /// The time, and the number of waits.
     host_ns: i64,
     count: usize,
     /// The longest of them, and its span.
@@ -74,22 +72,43 @@ struct Idle<'a> {
     facts: &'a Facts<'a>,
     device: &'a DeviceTime,
     window: i64,
-    /// The time of the main thread by cause.
-    host_ns: [i64; Cause::ALL.len()],
+    host_time: OnceCell<HostTime>,
 }
 
-/// The time of the main thread by what it did.
-fn host_time(facts: &Facts<'_>) -> [i64; Cause::ALL.len()] {
-    let mut sums = [0i64; Cause::ALL.len()];
-    let Some(main) = facts.host.main() else { return sums };
-    facts.host.walk().parts(main, info::wall_of(facts.analysis.trace), &mut |time, reason| {
-        let sum = &mut sums[reason.cause as usize];
-        *sum = sum.saturating_add(time.1 - time.0);
-    });
-    sums
+/// The time of the main thread.
+struct HostTime {
+    by_cause: [i64; Cause::ALL.len()],
+    /// Its waits by the name of the span.
+    waits: ByName<Waits>,
+}
+
+impl HostTime {
+    fn of(facts: &Facts<'_>) -> HostTime {
+        let mut all = HostTime { by_cause: [0; Cause::ALL.len()], waits: ByName::default() };
+        let Some(main) = facts.host.main() else { return all };
+        let table = facts.table();
+        let mut last = None;
+        facts.host.walk().parts(main, info::wall_of(facts.analysis.trace), &mut |time, reason| {
+            let ns = time.1 - time.0;
+            let sum = &mut all.by_cause[reason.cause as usize];
+            *sum = sum.saturating_add(ns);
+            let Some(row) = reason.behind.filter(|_| reason.cause == Cause::Synchronization) else { return };
+            let known = all.waits.entry(table.name_id(row));
+            known.host_ns = known.host_ns.saturating_add(ns);
+            known.count += usize::from(last != Some(row));
+            known.longest = known.longest.filter(|longest| longest.0 >= ns).or(Some((ns, row)));
+            last = Some(row);
+        });
+        all
+    }
 }
 
 impl Idle<'_> {
+    /// The time of the main thread, which is computed for the first finding that names it.
+    fn host_time(&self) -> &HostTime {
+        self.host_time.get_or_init(|| HostTime::of(self.facts))
+    }
+
     fn ns(&self, cause: Cause) -> i64 {
         causes(self.device).find(|known| known.0 == cause).map_or(0, |known| known.1)
     }
@@ -140,7 +159,8 @@ impl Idle<'_> {
         let free = LAUNCHING.iter().map(|launching| launching.0).collect();
         finding.changes = Some(Changes { free, ..Changes::default() });
         finding.is_ideal = true;
-        finding.host_ns = LAUNCHING.iter().map(|launching| self.host_ns[launching.0 as usize]).sum();
+        finding.host_ns =
+            LAUNCHING.iter().map(|launching| self.host_time().by_cause[launching.0 as usize]).sum();
         Some(finding.shown_by(self.command(), self.longest(main)))
     }
 
@@ -170,22 +190,26 @@ impl Idle<'_> {
             return None;
         }
         let table = &self.facts.analysis.trace.table;
-        let mut waits: ByName<Waits> = ByName::default();
+        let mut idle: ByName<usize> = ByName::default();
         for part in self.parts(Cause::Synchronization) {
             let Some(row) = part.behind else { continue };
-            waits.entry(table.name_id(row)).idle += 1;
+            *idle.entry(table.name_id(row)) += 1;
         }
-        let all: usize = waits.entries().iter().map(|wait| wait.1.idle).sum();
+        let all: usize = idle.entries().iter().map(|wait| wait.1).sum();
         let is_long = share(ns, self.facts.wall_ns) >= threshold::LARGE;
         if !is_long && all < MANY_WAITS {
             return None;
         }
-        let host_ns = self.waits_of_host(&mut waits);
+        // Waits that no idle time follows cost nothing.
+        let waits = &self.host_time().waits;
+        let of = |name: NameId| waits.get(name).copied().unwrap_or_default();
+        let host_ns = idle.entries().iter().map(|&(name, _)| of(name).host_ns).fold(0, i64::saturating_add);
         // Of equal ones, the first decides.
-        let &(name, most) = waits.entries().iter().rev().max_by_key(|wait| (wait.1.host_ns, wait.1.idle))?;
+        let &(name, count) = idle.entries().iter().rev().max_by_key(|wait| (of(wait.0).host_ns, wait.1))?;
+        let most = of(name);
         let name = table.names.get(name);
         let where_most = if host_ns == 0 {
-            format!(": most in `{name}`, {}", counted(most.idle, "wait"))
+            format!(": most in `{name}`, {}", counted(count, "wait"))
         } else {
             let [all, most_ns] = [host_ns, most.host_ns].map(|ns| time_ns(ns, None));
             format!(". The host waited {all}, most in `{name}`: {most_ns} in {}", counted(most.count, "wait"))
@@ -228,27 +252,6 @@ impl Idle<'_> {
         table.rows().any(|row| table.name_id(row) == name && is_inside(row))
     }
 
-    /// Adds how long the main thread waited in what idle time follows, and returns the sum.
-    fn waits_of_host(&self, waits: &mut ByName<Waits>) -> i64 {
-        let (table, host) = (&self.facts.analysis.trace.table, self.facts.host);
-        let Some(main) = host.main() else { return 0 };
-        let mut sum: i64 = 0;
-        let mut last = None;
-        host.walk().parts(main, info::wall_of(self.facts.analysis.trace), &mut |time, reason| {
-            let Some(row) = reason.behind.filter(|_| reason.cause == Cause::Synchronization) else { return };
-            let known = waits.entry(table.name_id(row));
-            if known.idle > 0 {
-                known.host_ns = known.host_ns.saturating_add(time.1 - time.0);
-                known.count += usize::from(last != Some(row));
-                let ns = time.1 - time.0;
-                known.longest = known.longest.filter(|longest| longest.0 >= ns).or(Some((ns, row)));
-                sum = sum.saturating_add(time.1 - time.0);
-            }
-            last = Some(row);
-        });
-        sum
-    }
-
     /// The host allocated or freed memory.
     fn allocation(&self) -> Option<Finding> {
         let ns = self.ns(Cause::Allocation);
@@ -275,7 +278,7 @@ impl Idle<'_> {
             )
         };
         let mut finding = Finding::new(code, ns, message, advice).caused_by(Cause::Allocation);
-        finding.host_ns = self.host_ns[Cause::Allocation as usize];
+        finding.host_ns = self.host_time().by_cause[Cause::Allocation as usize];
         Some(finding.shown_by(self.command(), self.longest(Cause::Allocation)))
     }
 
