@@ -18,10 +18,6 @@ const TRACES: [&str; 9] = [
     "tracelens/mi300/ddp_resnet18_no_pool/train_resnet18.json.gz",
 ];
 
-fn number(row: &Value, key: &str) -> Option<f64> {
-    row[key].as_f64()
-}
-
 #[test]
 fn no_operator_computes_faster_than_its_device() {
     let Some(folder) = files::shared("traces", "real traces") else { return };
@@ -29,7 +25,7 @@ fn no_operator_computes_faster_than_its_device() {
     for name in TRACES {
         let trace = open(folder.join(name)).expect("a trace");
         for row in rows(&trace, "flops").iter().filter(|row| row["kind"] == "operator") {
-            let Some(share) = number(row, "roofline_share") else { continue };
+            let Some(share) = row["roofline_share"].as_f64() else { continue };
             match row["bound"].as_str() {
                 Some("compute") => {
                     computed += 1;

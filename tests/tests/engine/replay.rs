@@ -382,7 +382,6 @@ fn code_between_operators_can_be_free() {
     assert_eq!(saving(&events, &json!({"free": "lock"})), 0);
 }
 
-/// The host waits in `run_backward` from 110 to 1100 for a thread that reduces from 110 to 1090, or only to 500.
 /// A forward pass of 800 us on one thread, then a backward pass with more operators on another: it cannot begin before.
 #[test]
 fn the_backward_pass_of_the_busiest_thread_begins_after_the_forward_pass() {
@@ -398,6 +397,7 @@ fn the_backward_pass_of_the_busiest_thread_begins_after_the_forward_pass() {
     assert_eq!(saving(&events, &json!({"free": "operator"})), 800);
 }
 
+/// The host waits in `run_backward` from 110 to 1100 for a thread that reduces from 110 to 1090, or only to 500.
 #[test]
 fn collectives_of_other_threads_are_on_the_path() {
     let path = |end: i64| {

@@ -9,7 +9,7 @@
 
 use super::device_time::Classes;
 use super::models::Device;
-use super::peak::{Least, Peak};
+use super::peak::{Bound, Peak, Rated};
 use crate::analysis::formulas::{self, Inputs, Kind, Unit, Work};
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
@@ -92,9 +92,9 @@ columns! {
         Column::rate("bytes_per_second", "B/s", "These bytes divided by the time of their calls.").minor().nullable() =>
             per_second(sum.bytes, sum.sized_ns),
         Column::word("bound", "Bound", &Bound::VOCABULARY, "What limits most of the minimum time: compute or memory; null if the peak figures of the device or the types are unknown.")
-            .nullable() => sum.bound().map(Bound::as_str),
+            .nullable() => sum.rated.bound().map(Bound::as_str),
         Column::share("roofline_share", "Roofline", "The minimum time that the device needs for the operations and bytes, as a share of the time that the calls took.")
-            .nullable() => sum.roofline_share(),
+            .nullable() => sum.rated.share(),
     ]
 }
 
@@ -110,18 +110,6 @@ words! {
     }
 }
 
-words! {
-    "Bound"
-    /// The roofline bound of calls on a device.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(crate) enum Bound {
-        /// Bound by arithmetic.
-        Compute = "compute",
-        /// Bound by memory bandwidth.
-        Memory = "memory",
-    }
-}
-
 /// The sums of calls.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
@@ -132,9 +120,7 @@ struct Sum {
     /// The calls whose bytes are known, and their time.
     sized: usize,
     sized_ns: i64,
-    /// The least time by arithmetic and by memory, of the calls that each of them limits, in ns; and the time of these calls.
-    least: Least,
-    rated_ns: i64,
+    rated: Rated,
 }
 
 impl Sum {
@@ -142,9 +128,6 @@ impl Sum {
     fn of(call: &Call, peak: Peak) -> Sum {
         let (work, time_ns) = (call.work, call.time_ns);
         let uses_tf32 = peak.has_tf32() && (call.has_tensor_cores || peak.needs_tensor_cores(&work, time_ns));
-        let least = peak.least(&work, uses_tf32).filter(|_| time_ns > 0);
-        let limit = least.unwrap_or_default();
-        let is_memory = limit.memory_ns > limit.compute_ns;
         Sum {
             count: 1,
             flops: work.flops,
@@ -152,11 +135,7 @@ impl Sum {
             bytes: work.bytes.unwrap_or(0),
             sized: usize::from(work.bytes.is_some()),
             sized_ns: work.bytes.map_or(0, |_| time_ns),
-            least: Least {
-                compute_ns: if is_memory { 0.0 } else { limit.compute_ns },
-                memory_ns: if is_memory { limit.memory_ns } else { 0.0 },
-            },
-            rated_ns: least.map_or(0, |_| time_ns),
+            rated: Rated::of(time_ns, peak.least(&work, uses_tf32)),
         }
     }
 
@@ -167,20 +146,7 @@ impl Sum {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.sized += other.sized;
         self.sized_ns = self.sized_ns.saturating_add(other.sized_ns);
-        self.least.compute_ns += other.least.compute_ns;
-        self.least.memory_ns += other.least.memory_ns;
-        self.rated_ns = self.rated_ns.saturating_add(other.rated_ns);
-    }
-
-    fn bound(self) -> Option<Bound> {
-        let Least { compute_ns, memory_ns } = self.least;
-        let larger = if compute_ns >= memory_ns { Bound::Compute } else { Bound::Memory };
-        (compute_ns + memory_ns > 0.0).then_some(larger)
-    }
-
-    fn roofline_share(self) -> Option<f64> {
-        let least_ns = self.least.compute_ns + self.least.memory_ns;
-        (least_ns > 0.0 && self.rated_ns > 0).then(|| least_ns / self.rated_ns as f64)
+        self.rated.add(other.rated);
     }
 }
 

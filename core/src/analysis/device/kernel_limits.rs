@@ -2,7 +2,7 @@
 
 use super::device_time::{Class, Classes};
 use super::kernel_work::KernelWork;
-use super::peak::Least;
+use super::peak::{Bound, Least, Rated};
 use crate::analysis::context::Analysis;
 use crate::trace::Trace;
 use crate::trace::kernel_rules::KernelCategory;
@@ -13,44 +13,29 @@ use alloc::vec::Vec;
 pub(crate) struct Limits {
     /// The sum of their durations, in ns.
     pub(crate) ns: i64,
-    /// That of the kernels whose least time is known, and the least time by arithmetic and by memory of those that each limits.
-    rated_ns: i64,
-    least: Least,
+    rated: Rated,
     /// That of the kernels that read and write at half of the memory bandwidth or more. Faster ones than memory is have their
     /// data in a cache.
     bandwidth_ns: i64,
 }
 
-/// What limits kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
-    Compute,
-    Memory,
-}
-
 impl Limits {
     fn add(&mut self, ns: i64, least: Option<Least>) {
         self.ns = self.ns.saturating_add(ns);
-        let Some(least) = least.filter(|_| ns > 0) else { return };
-        self.rated_ns = self.rated_ns.saturating_add(ns);
-        if least.memory_ns <= least.compute_ns {
-            self.least.compute_ns += least.compute_ns;
-            return;
-        }
-        self.least.memory_ns += least.memory_ns;
-        let share = least.memory_ns / ns as f64;
-        if (0.5..=1.0).contains(&share) {
+        let rated = Rated::of(ns, least);
+        self.rated.add(rated);
+        if rated.bound() == Some(Bound::Memory)
+            && rated.share().is_some_and(|share| (0.5..=1.0).contains(&share))
+        {
             self.bandwidth_ns = self.bandwidth_ns.saturating_add(ns);
         }
     }
 
     /// Returns the limit of most of the least time, and the share of the time that the device needs at least; `None` if it is
     /// known for less than half of the time, or the figures do not fit.
-    pub(crate) fn limit(&self) -> Option<(Limit, f64)> {
-        let Least { compute_ns, memory_ns } = self.least;
-        let share = (compute_ns + memory_ns) / self.rated_ns as f64;
-        let limit = if compute_ns >= memory_ns { Limit::Compute } else { Limit::Memory };
-        (self.rated_ns > self.ns / 2 && share > 0.0 && share <= 1.0).then_some((limit, share))
+    pub(crate) fn limit(&self) -> Option<(Bound, f64)> {
+        let share = self.rated.share().filter(|share| *share <= 1.0 && self.rated.ns > self.ns / 2)?;
+        Some((self.rated.bound()?, share))
     }
 
     /// Returns whether most of the time goes to kernels that read and write at half of the memory bandwidth or more.
@@ -105,7 +90,7 @@ mod tests {
     fn kernels_near_the_bandwidth_are_limited_by_memory() {
         let near = limits(&[(60, 1.0, 30.0), (40, 0.0, 0.0)]);
         assert!(near.is_memory());
-        assert_eq!(near.limit(), Some((Limit::Memory, 0.5)));
+        assert_eq!(near.limit(), Some((Bound::Memory, 0.5)));
         assert!(!limits(&[(60, 1.0, 29.0), (40, 0.0, 0.0)]).is_memory());
         assert!(!limits(&[(50, 1.0, 30.0), (50, 0.0, 0.0)]).is_memory());
         assert!(!limits(&[(60, 50.0, 40.0), (40, 0.0, 0.0)]).is_memory());
@@ -117,7 +102,7 @@ mod tests {
         let cached = limits(&[(60, 1.0, 70.0)]);
         assert_eq!((cached.is_memory(), cached.limit()), (false, None));
         assert_eq!(limits(&[(40, 20.0, 1.0), (60, 0.0, 0.0)]).limit(), None);
-        assert_eq!(limits(&[(60, 30.0, 1.0), (40, 0.0, 0.0)]).limit(), Some((Limit::Compute, 0.5)));
+        assert_eq!(limits(&[(60, 30.0, 1.0), (40, 0.0, 0.0)]).limit(), Some((Bound::Compute, 0.5)));
         assert_eq!(limits(&[]).limit(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The work of kernels, each of which is the only kernel of its operator.
+//! Operations and bytes of kernels: those of the operator, if it launched no other kernel.
 
 use super::device_time::Classes;
 use super::models::Device;

@@ -1,6 +1,19 @@
 //! Peak figures of a device, and the least time of work on it.
 
 use crate::analysis::formulas::{Kind, Unit, Work};
+use crate::base::words::words;
+
+words! {
+    "Bound"
+    /// The roofline bound of calls on a device.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Bound {
+        /// Bound by arithmetic.
+        Compute = "compute",
+        /// Bound by memory bandwidth.
+        Memory = "memory",
+    }
+}
 
 /// The peak figures of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,6 +31,45 @@ pub(crate) struct Least {
     pub(crate) compute_ns: f64,
     /// For the bytes.
     pub(crate) memory_ns: f64,
+}
+
+/// The least times of calls or kernels, each of which arithmetic or memory limits, and the time that they took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Rated {
+    least: Least,
+    pub(crate) ns: i64,
+}
+
+impl Rated {
+    /// The least time of a call that took some time; nothing if it is not known, or the call took none.
+    pub(crate) fn of(ns: i64, least: Option<Least>) -> Rated {
+        let Some(Least { compute_ns, memory_ns }) = least.filter(|_| ns > 0) else { return Rated::default() };
+        let least = if memory_ns > compute_ns {
+            Least { compute_ns: 0.0, memory_ns }
+        } else {
+            Least { compute_ns, memory_ns: 0.0 }
+        };
+        Rated { least, ns }
+    }
+
+    pub(crate) fn add(&mut self, other: Rated) {
+        self.least.compute_ns += other.least.compute_ns;
+        self.least.memory_ns += other.least.memory_ns;
+        self.ns = self.ns.saturating_add(other.ns);
+    }
+
+    /// Returns what limits most of the least time; `None` if there is none.
+    pub(crate) fn bound(self) -> Option<Bound> {
+        let Least { compute_ns, memory_ns } = self.least;
+        let larger = if compute_ns >= memory_ns { Bound::Compute } else { Bound::Memory };
+        (compute_ns + memory_ns > 0.0).then_some(larger)
+    }
+
+    /// Returns the least time as a share of the time that the calls took.
+    pub(crate) fn share(self) -> Option<f64> {
+        let least_ns = self.least.compute_ns + self.least.memory_ns;
+        (least_ns > 0.0 && self.ns > 0).then(|| least_ns / self.ns as f64)
+    }
 }
 
 const SINGLE: usize = 1;

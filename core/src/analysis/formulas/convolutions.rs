@@ -2,7 +2,7 @@
 //! 2 · elements of the input · elements of the weight for one input channel; their gradients with respect to input and
 //! weight: the same number again for each gradient that was requested.
 
-use super::inputs::{Inputs, elements_of, product, sum};
+use super::inputs::{Inputs, bytes_of, product, sum};
 use super::{Unit, Work};
 
 /// The positions of a convolution's values among its inputs.
@@ -51,8 +51,23 @@ fn axis(list: &[i64], at: usize) -> Option<i64> {
 /// Returns the work of a convolution with this number of operations and of outputs.
 fn with_output(inputs: &Inputs, flops: i64, outputs: i64) -> Work {
     let kind = inputs.kind(0);
-    let output = elements_of(kind).and_then(|kind| outputs.checked_mul(kind.1));
-    Work { flops, bytes: sum(&[inputs.all_bytes(), output]), unit: Unit::matrix(kind) }
+    let bytes = sum(&[inputs.all_bytes(), bytes_of(outputs, kind)]);
+    Work { flops, bytes, unit: Unit::matrix(kind) }
+}
+
+/// Returns the number of outputs of one channel: of a space, and of a kernel that moves over it.
+pub(super) fn outputs(
+    (space, kernel): (&[i64], &[i64]),
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+) -> Option<i64> {
+    space.iter().zip(kernel).enumerate().try_fold(1, |outputs, (at, (&size, &width))| {
+        let reach = axis(dilation, at)?.checked_mul(width.checked_sub(1)?)?;
+        let padded = size.checked_add(axis(padding, at)?.checked_mul(2)?)?;
+        let room = padded.checked_sub(reach)?.checked_sub(1)?;
+        product(&[outputs, room.checked_div(axis(stride, at)?)?.checked_add(1)?])
+    })
 }
 
 fn convolution(inputs: &Inputs, places: Places) -> Option<Work> {
@@ -60,13 +75,7 @@ fn convolution(inputs: &Inputs, places: Places) -> Option<Work> {
     let kernel = weight.get(2..).filter(|k| k.len() == space.len() && !k.is_empty())?;
     let (stride, dilation) = (inputs.list(places.stride)?, inputs.list(places.dilation)?);
     let padding = inputs.list(places.padding)?;
-    let mut outputs = *n;
-    for (at, (&size, &width)) in space.iter().zip(kernel).enumerate() {
-        let reach = axis(&dilation, at)?.checked_mul(width.checked_sub(1)?)?;
-        let padded = size.checked_add(axis(&padding, at)?.checked_mul(2)?)?;
-        let room = padded.checked_sub(reach)?.checked_sub(1)?;
-        outputs = outputs.checked_mul(room.checked_div(axis(&stride, at)?)?.checked_add(1)?)?;
-    }
+    let outputs = product(&[*n, outputs((space, kernel), &stride, &padding, &dilation)?])?;
     let flops = product(&[2, outputs, product(weight)?])?;
     Some(with_output(inputs, flops, product(&[outputs, *weight.first()?])?))
 }
@@ -160,6 +169,10 @@ mod tests {
         let cudnn = r#"["","","[0, 0]","[1, 1]","[1, 1]","2"]"#;
         assert_eq!(flops("aten::cudnn_convolution", cudnn), Some(2 * 4 * 32));
         assert_eq!(flops("aten::conv2d", r#"["","","","[0, 0]","[0, 0]","[1, 1]","1"]"#), None);
+        // The kernel is larger than the space on both axes.
+        let larger =
+            of("aten::conv2d", "[[1,4,4,4],[4,4,9,9]]", types, r#"["","","","[1]","[0]","[1]","1"]"#);
+        assert_eq!(larger, None);
     }
 
     #[test]

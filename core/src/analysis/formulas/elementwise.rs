@@ -3,7 +3,7 @@
 //! Elementwise operators have an operation for each element of the output, reductions for each element of the input. Copies and
 //! fills have none. Outputs that are small, such as the means of a normalisation, do not count.
 
-use super::inputs::{Elements, Inputs, elements_of, product, sum, width_of_type};
+use super::inputs::{Elements, Inputs, bytes_of, elements_of, product, sum, width_of_type};
 use super::{Unit, Work};
 
 /// Returns the work of an operator of this kind; `None` for others.
@@ -20,9 +20,7 @@ fn of_torch(full_name: &str, inputs: &Inputs) -> Option<Work> {
     match name {
         "copy" => moved(inputs, inputs.all_bytes()),
         "fill" | "zero" => moved(inputs, first()),
-        "bernoulli" | "uniform" | "normal" | "exponential" if name != full_name => {
-            Some(each(inputs, 0, first())?)
-        }
+        "bernoulli" | "uniform" | "normal" | "exponential" if name != full_name => each(inputs, 0, first()),
         "sum" | "mean" | "amax" | "amin" => reduction(name, inputs),
         "_softmax" | "_log_softmax" => each(inputs, 0, sum(&[first(), softmax_output(inputs)])),
         "native_layer_norm"
@@ -74,7 +72,7 @@ fn of_engines(name: &str, inputs: &Inputs) -> Option<Work> {
         // It writes as many elements of the caches as it reads.
         "_C_cache_ops::reshape_and_cache" | "_C_cache_ops::reshape_and_cache_flash" => {
             let elements = inputs.elements(0)?.checked_add(inputs.elements(1)?)?;
-            let written = elements_of(inputs.kind(2)).and_then(|kind| elements.checked_mul(kind.1));
+            let written = bytes_of(elements, inputs.kind(2));
             moved(inputs, sum(&[both(), written, inputs.bytes(4)]))
         }
         _ => None,
@@ -195,9 +193,8 @@ fn reduction(name: &str, inputs: &Inputs) -> Option<Work> {
 /// It reads the numbers of the rows, and writes the rows. Which of them are the same is not known.
 fn embedding(inputs: &Inputs) -> Option<Work> {
     let width = *inputs.tensor(0)?.last()?;
-    let size = elements_of(inputs.kind(0)).map(|kind| kind.1);
-    let rows = product(inputs.dims.get(1)?)?;
-    let output = size.and_then(|size| product(&[rows, width, size]));
+    let elements = product(&[product(inputs.dims.get(1)?)?, width])?;
+    let output = bytes_of(elements, inputs.kind(0));
     moved(inputs, sum(&[inputs.bytes(1), output]))
 }
 

@@ -3,6 +3,7 @@
 //! `mm`, `addmm`, `bmm`, `baddbmm` have 2·m·k·n operations per matrix; `conv2d` 2·N·Hout·Wout·Kh·Kw·Cin·Cout/groups; `add` and
 //! `mul` one per element of the first input. Other operators have 0.
 
+use super::convolutions::outputs;
 use super::inputs::{Inputs, elements_of, product};
 
 /// Returns the estimate for operator `name`; 0 if there is no formula or the inputs do not fit it.
@@ -29,14 +30,8 @@ fn conv2d(inputs: &Inputs) -> Option<i64> {
     let [c_out, _, k_h, k_w] = *inputs.dims.get(1)?.as_slice() else { return None };
     let (stride, padding, dilation) = (inputs.list(3)?, inputs.list(4)?, inputs.list(5)?);
     let groups = inputs.int(6)?;
-    let out = |size: i64, kernel: i64, axis: usize| -> Option<i64> {
-        let at = |list: &[i64]| list.get(axis).or(list.first()).copied();
-        let reach = at(&dilation)?.checked_mul(kernel.checked_sub(1)?)?;
-        let room = size.checked_add(at(&padding)?.checked_mul(2)?)?.checked_sub(reach)?.checked_sub(1)?;
-        room.checked_div(at(&stride)?)?.checked_add(1)
-    };
-    let outputs = product(&[n, out(h, k_h, 0)?, out(w, k_w, 1)?])?;
-    product(&[2, outputs, k_h, k_w, c_in, c_out])?.checked_div(groups).filter(|&flops| flops >= 0)
+    let outputs = outputs((&[h, w], &[k_h, k_w]), &stride, &padding, &dilation)?;
+    product(&[2, n, outputs, k_h, k_w, c_in, c_out])?.checked_div(groups).filter(|&flops| flops >= 0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Mixture of experts in one operator: each token is multiplied with the weights of each of its experts.
 
-use super::inputs::{Elements, Inputs, elements_of, product, sum};
+use super::inputs::{Elements, Inputs, bytes_of, elements_of, product, sum, values_in};
 use super::{Unit, Work};
 
 /// Returns the work of experts; `None` for other operators.
@@ -19,13 +19,11 @@ pub(super) fn work(name: &str, inputs: &Inputs) -> Option<Work> {
     }
 }
 
-/// Returns the number of values in an element of a weight: two of 4 bits are packed. What packed integers contain is not known.
+/// Returns the number of values in an element of a weight. What packed integers contain is not known.
 fn values(inputs: &Inputs, weight: usize) -> Option<i64> {
-    match inputs.kind(weight) {
-        kind if kind.starts_with("c10::Float4") => Some(2),
-        "signed char" => Some(1),
-        kind => elements_of(kind).filter(|kind| kind.0 == Elements::Float).map(|_| 1),
-    }
+    let kind = inputs.kind(weight);
+    let is_known = kind == "signed char" || elements_of(kind).is_some_and(|kind| kind.0 == Elements::Float);
+    is_known.then(|| values_in(kind))
 }
 
 /// Tokens T×H, weights E×N×H and E×H×M, and the weights and numbers of the experts T×K.
@@ -43,7 +41,7 @@ fn both(inputs: &Inputs) -> Option<Work> {
     let per_token = product(&[rows, width])?.checked_add(product(&[width, depth, second])?)?;
     let flops = product(&[2, tokens, chosen, per_token])?;
     let weights = |at: usize, dims: [i64; 2]| -> Option<i64> {
-        product(&[chosen, dims[0], dims[1], elements_of(inputs.kind(at))?.1])
+        bytes_of(product(&[chosen, dims[0], dims[1]])?, inputs.kind(at))
     };
     // At least the experts of one token, which all tokens may share.
     let bytes =
@@ -53,35 +51,27 @@ fn both(inputs: &Inputs) -> Option<Work> {
 
 /// Tokens T×H with weights E×N×H.
 fn first(inputs: &Inputs) -> Option<Work> {
-    let (&[tokens, width], &[_, rows, inner]) = (inputs.tensor(0)?, inputs.tensor(1)?) else { return None };
-    let (chosen, values) = (inputs.int(7).filter(|&chosen| chosen > 0)?, values(inputs, 1)?);
-    if inner.checked_mul(values)? != width {
-        return None;
-    }
-    let flops = product(&[2, tokens, chosen, rows, width])?;
-    let weights = product(&[chosen, rows, inner, elements_of(inputs.kind(1))?.1]);
-    Some(Work {
-        flops,
-        bytes: sum(&[inputs.bytes(0), weights, inputs.bytes(6)]),
-        unit: Unit::matrix(inputs.kind(1)),
-    })
+    let &[tokens, width] = inputs.tensor(0)? else { return None };
+    let chosen = inputs.int(7).filter(|&chosen| chosen > 0)?;
+    stage(inputs, 1, (tokens, chosen, width))
 }
 
 /// The results T×K×N of the first product with weights E×H×N.
 fn second(inputs: &Inputs) -> Option<Work> {
-    let (&[tokens, chosen, depth], &[_, rows, inner]) = (inputs.tensor(0)?, inputs.tensor(2)?) else {
-        return None;
-    };
-    if inner.checked_mul(values(inputs, 2)?)? != depth {
+    let &[tokens, chosen, depth] = inputs.tensor(0)? else { return None };
+    stage(inputs, 2, (tokens, chosen, depth))
+}
+
+/// One product of each token with the weights of its experts; the output is the seventh input.
+fn stage(inputs: &Inputs, weight: usize, (tokens, chosen, depth): (i64, i64, i64)) -> Option<Work> {
+    let (&[_, rows, inner], kind) = (inputs.tensor(weight)?, inputs.kind(weight)) else { return None };
+    if inner.checked_mul(values(inputs, weight)?)? != depth {
         return None;
     }
     let flops = product(&[2, tokens, chosen, rows, depth])?;
-    let weights = product(&[chosen, rows, inner, elements_of(inputs.kind(2))?.1]);
-    Some(Work {
-        flops,
-        bytes: sum(&[inputs.bytes(0), weights, inputs.bytes(6)]),
-        unit: Unit::matrix(inputs.kind(2)),
-    })
+    let weights = bytes_of(product(&[chosen, rows, inner])?, kind);
+    let bytes = sum(&[inputs.bytes(0), weights, inputs.bytes(6)]);
+    Some(Work { flops, bytes, unit: Unit::matrix(kind) })
 }
 
 #[cfg(test)]

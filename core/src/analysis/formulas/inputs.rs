@@ -47,6 +47,16 @@ pub(crate) fn elements_of(kind: &str) -> Option<(Elements, i64)> {
     })
 }
 
+/// Returns the size of elements of a type in bytes; `None` if the type is not known.
+pub(super) fn bytes_of(elements: i64, kind: &str) -> Option<i64> {
+    elements.checked_mul(elements_of(kind)?.1)
+}
+
+/// Returns the number of values in an element: two of 4 bits are one.
+pub(super) fn values_in(kind: &str) -> i64 {
+    if kind.starts_with("c10::Float4") { 2 } else { 1 }
+}
+
 /// Returns the size of an element of the type with a number in PyTorch (`ScalarType`), in bytes.
 pub(super) fn width_of_type(number: i64) -> Option<i64> {
     Some(match number {
@@ -110,7 +120,7 @@ impl Inputs {
         (0..self.dims.len()).filter(|&at| !self.dims[at].is_empty() || elements_of(self.kind(at)).is_some())
     }
 
-    /// Returns the size of an input in bytes, 0 for one that is no tensor; `None` if its type is not known.
+    /// Returns the size of an input in bytes, 0 if it is not a tensor; `None` if its type is not known.
     #[inline(never)]
     pub(super) fn bytes(&self, at: usize) -> Option<i64> {
         let Some(dims) = self.dims.get(at) else { return Some(0) };

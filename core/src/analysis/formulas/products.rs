@@ -1,6 +1,6 @@
 //! Products of matrices and vectors: 2 operations for each multiplication and the addition of its product.
 
-use super::inputs::{Elements, Inputs, elements_of, product, sum, width_of_type};
+use super::inputs::{Elements, Inputs, bytes_of, elements_of, product, sum, values_in, width_of_type};
 use super::{Unit, Work};
 
 /// How the factors of a product lie among the inputs.
@@ -89,7 +89,7 @@ fn of(inputs: &Inputs, factors: Factors) -> Option<Work> {
     }
     let outputs = product(&[product(rows)?, columns])?;
     let kind = inputs.kind(factors.left);
-    let values = product(&[depth, if kind.starts_with("c10::Float4") { 2 } else { 1 }])?;
+    let values = product(&[depth, values_in(kind)])?;
     let is_given = factors.has_output || factors.out.is_some_and(|at| inputs.output(at, outputs).is_some());
     let output = if is_given { Some(0) } else { size(outputs, output_width(inputs, kind)) };
     let is_read = factors.beta.is_none_or(|at| inputs.number(at) != Some(0.0));
@@ -118,7 +118,7 @@ fn vector(inputs: &Inputs, matrix: usize) -> Option<Work> {
         return None;
     };
     let kind = inputs.kind(matrix);
-    let output = size(rows, elements_of(kind).map(|kind| kind.1));
+    let output = bytes_of(rows, kind);
     let flops = (depth == length).then(|| product(&[2, rows, depth])).flatten()?;
     Some(Work { flops, bytes: sum(&[inputs.all_bytes(), output]), unit: Unit::matrix(kind) })
 }
@@ -134,7 +134,7 @@ fn packed(inputs: &Inputs) -> Option<Work> {
     let (&[rows, depth], &[_, columns, _]) = (inputs.tensor(0)?, inputs.tensor(3)?) else { return None };
     let kind = inputs.kind(0);
     let outputs = product(&[rows, columns])?;
-    let output = size(outputs, elements_of(kind).map(|kind| kind.1));
+    let output = bytes_of(outputs, kind);
     let flops = product(&[2, outputs, depth])?;
     Some(Work { flops, bytes: sum(&[inputs.all_bytes(), output]), unit: Unit::matrix(kind) })
 }
@@ -144,7 +144,7 @@ fn grouped(inputs: &Inputs) -> Option<Work> {
     let (left, right) = (inputs.tensor(0)?, inputs.tensor(1)?);
     let kind = inputs.kind(0);
     let width = elements_of(kind).map(|kind| kind.1);
-    let values = if kind.starts_with("c10::Float4") { 2 } else { 1 };
+    let values = values_in(kind);
     let (outputs, depth, read) = match (left, right) {
         (&[rows, depth], &[groups, inner, columns]) if depth == inner => {
             (product(&[rows, columns])?, depth, product(&[groups.min(rows), inner, columns]))

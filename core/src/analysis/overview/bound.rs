@@ -6,8 +6,9 @@
 use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::idle::{Cause, Host};
-use crate::analysis::device::kernel_limits::{KernelLimits, Limit, Limits};
+use crate::analysis::device::kernel_limits::{KernelLimits, Limits};
 use crate::analysis::device::names::is_host_collective;
+use crate::analysis::device::peak;
 use crate::analysis::intervals::Intervals;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::rows::{Column, Shape, record};
@@ -255,8 +256,8 @@ fn kernels(analysis: &Analysis<'_>) -> String {
             let share = percent(limits.ns as f64 / all.ns as f64);
             let limit = limits.limit().map_or(String::new(), |(limit, share)| {
                 let of = match limit {
-                    Limit::Compute => "peak",
-                    Limit::Memory => "the memory bandwidth",
+                    peak::Bound::Compute => "peak",
+                    peak::Bound::Memory => "the memory bandwidth",
                 };
                 format!(" at {} of {of}", percent(share))
             });

@@ -87,17 +87,14 @@ impl TensorCores {
                 .then_some(TensorCores::Likely);
         }
         // Without a model, the compute capability does not tell: 7.5 has products with and without tensor cores.
-        let is_nvidia = |device: &Device| match device.model {
+        let has_cores = |device: &Device| match device.model {
             Some(model) => model.vendor == "nvidia" && model.has_tensor_cores,
             None => device.major.is_some_and(|major| major >= 8) && !device.name.contains("AMD"),
         };
-        if !devices.iter().all(is_nvidia) {
+        if !devices.iter().all(has_cores) {
             return None;
         }
-        let has_tf32 = devices.iter().all(|device| match device.model {
-            Some(model) => model.peak.flops[2] > 0.0,
-            None => true,
-        });
+        let has_tf32 = devices.iter().all(|device| device.model.is_none_or(|model| model.peak.has_tf32()));
         Some(if has_tf32 { TensorCores::WithTf32 } else { TensorCores::HalfOnly })
     }
 }
