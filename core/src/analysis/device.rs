@@ -3,6 +3,7 @@
 pub(crate) mod attributes;
 pub(crate) mod behind;
 pub(crate) mod breakdown;
+pub mod classes;
 pub(crate) mod collectives;
 pub mod device_time;
 pub(crate) mod flops;

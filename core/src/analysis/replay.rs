@@ -13,6 +13,7 @@ mod graph;
 mod host;
 mod path;
 pub(crate) mod path_rows;
+mod plan;
 mod streams;
 mod threads;
 mod typical;

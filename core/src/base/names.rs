@@ -140,6 +140,15 @@ impl Names {
         NameSet(self.iter().map(|(_, text)| fits(text)).collect())
     }
 
+    /// The strings that fit, of some ids.
+    pub(crate) fn among(&self, ids: impl Iterator<Item = NameId>, fits: impl Fn(&str) -> bool) -> NameSet {
+        let mut known: Vec<Option<bool>> = alloc::vec![None; self.len()];
+        for id in ids {
+            known[id.0 as usize].get_or_insert_with(|| fits(self.get(id)));
+        }
+        NameSet(known.into_iter().map(|fits| fits == Some(true)).collect())
+    }
+
     /// All ids with their strings, in the order of first appearance.
     pub fn iter(&self) -> impl Iterator<Item = (NameId, &str)> {
         (0..self.ends.len() as u32).map(|id| (NameId(id), self.get(NameId(id))))
@@ -184,10 +193,6 @@ impl<T: Default> ByName<T> {
     /// Returns the value of a name, if it has one.
     pub(crate) fn get(&self, name: NameId) -> Option<&T> {
         self.index.get((i64::from(name.0), 0)).map(|at| &self.entries[at as usize].1)
-    }
-
-    pub(crate) fn get_mut(&mut self, name: NameId) -> Option<&mut T> {
-        self.index.get((i64::from(name.0), 0)).map(|at| &mut self.entries[at as usize].1)
     }
 
     /// All names with their values, in the order of insertion.

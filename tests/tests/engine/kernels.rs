@@ -2,7 +2,8 @@
 //! PyTorch's TensorBoard plugin.
 
 use kinetoscope_core::analysis::context::Analysis;
-use kinetoscope_core::analysis::device::device_time::{Class, Classes};
+use kinetoscope_core::analysis::device::classes::Classes;
+use kinetoscope_core::analysis::device::device_time::Class;
 use kinetoscope_core::analysis::device::kernels::KernelGroup;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::kernel_rules::KernelRules;
@@ -81,7 +82,7 @@ fn real_names_have_their_categories() {
     let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.splitn(4, ',').collect()).collect();
     let events: Vec<Value> = (0..).zip(&rows).map(|(at, row)| json!({"ph": "X", "cat": "kernel", "name": row[3], "pid": 0, "tid": 7, "ts": at * 10, "dur": 5})).collect();
     let trace = made(&json!(events));
-    let mut classes = Classes::new(&trace);
+    let classes = Classes::new(&trace);
     let (mut categories, mut tensor_cores) = (Vec::new(), Vec::new());
     let mut counts = BTreeMap::new();
     for (row, event) in rows.iter().zip(trace.table.rows()) {

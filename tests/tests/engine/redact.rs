@@ -2,7 +2,7 @@
 
 use crate::private_traces::{WORDS, every_text, kineto, records, results, texts};
 use kinetoscope_core::analysis::context::Analysis;
-use kinetoscope_core::analysis::device::device_time::Classes;
+use kinetoscope_core::analysis::device::classes::Classes;
 use kinetoscope_core::analysis::device::idle::name_sign;
 use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::analysis::tasks::task_rows::{self, TasksBy, TasksOptions};
@@ -395,7 +395,7 @@ fn redacted_real_traces_keep_their_structure_without_paths_and_hosts() {
 fn classes(trace: &Trace) -> String {
     let analysis = Analysis::new(trace);
     let devices = analysis.devices().iter().map(|device| (&device.classes, device.idle_by_cause()));
-    let mut kernels = Classes::new(trace);
+    let kernels = Classes::new(trace);
     let work = trace.table.rows().filter(|&row| trace.table.category(row).is_device_work());
     let kernels: Vec<_> = work.map(|row| (kernels.category(row), kernels.tensor_cores(row))).collect();
     format!("{:?} {kernels:?}", devices.collect::<Vec<_>>())
@@ -427,7 +427,7 @@ fn hidden_names_keep_what_they_show() {
     assert!(!redacted.to_lowercase().contains("acme"), "{redacted}");
     for row in before.table.rows() {
         let class = |trace: &Trace| {
-            let (mut classes, table) = (Classes::new(trace), &trace.table);
+            let (classes, table) = (Classes::new(trace), &trace.table);
             let kernel = (table.category(row) == Category::Kernel).then(|| classes.category(row));
             (kernel, name_sign(table.category(row), table.name(row)))
         };

@@ -3,7 +3,8 @@
 //! A call with arguments is a row with the sum of its device work. Kernels of collectives without such a call, and spans of
 //! Gloo or MPI, are rows as well: their names say which collective they are, and what the arguments would say is not known.
 
-use super::device_time::{Class, Classes};
+use super::classes::Classes;
+use super::device_time::Class;
 use super::names::{is_host_collective, short_name};
 use super::operation::Operation;
 use crate::analysis::query::options::ListOptions;
@@ -157,7 +158,7 @@ fn described<'a>(arguments: &Arguments<'a>) -> Vec<Call<'a>> {
 /// Adds the device work to its calls. Work of collectives that no call started is a call of its own.
 fn add_work<'a>(trace: &Trace, arguments: &Arguments<'a>, calls: &mut Vec<Call<'a>>) {
     let table = &trace.table;
-    let mut classes = Classes::new(trace);
+    let classes = Classes::new(trace);
     let mut call_of: Vec<Option<usize>> = vec![None; table.len()];
     for (at, call) in calls.iter().enumerate() {
         call_of[call.row.index()] = Some(at);

@@ -6,6 +6,7 @@
 //!
 //! An idle gap lies between two activities of a device. Each instant of it has a cause, see `idle`.
 
+use super::classes::Classes;
 use super::idle::{Cause, Causes, GapPart, Host};
 use crate::analysis::context::Analysis;
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths};
@@ -13,8 +14,6 @@ use crate::base::index::Index;
 use crate::base::names::Names;
 use crate::base::order::sort_by_key;
 use crate::base::words::words;
-use crate::trace::Trace;
-use crate::trace::kernel_rules::{KernelCategory, KernelKind, Patterns};
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::merged::device_name;
@@ -35,55 +34,6 @@ words! {
         Memcpy = "memcpy",
         /// Memsets.
         Memset = "memset",
-    }
-}
-
-/// Classifies activities. Results are cached for each name: a trace has many activities and few names.
-#[derive(Clone, Debug)]
-pub struct Classes<'a> {
-    table: &'a Table,
-    patterns: Patterns<'a>,
-    known: Vec<Option<KernelKind>>,
-}
-
-impl<'a> Classes<'a> {
-    /// Returns a classifier for the activities of one trace.
-    pub fn new(trace: &'a Trace) -> Self {
-        let (table, patterns) = (&trace.table, trace.kernel_rules.patterns());
-        Classes { table, patterns, known: alloc::vec![None; table.names.len()] }
-    }
-
-    /// Returns the class of an activity.
-    pub fn class(&mut self, row: Row) -> Class {
-        match self.table.category(row) {
-            Category::Memcpy => Class::Memcpy,
-            Category::Memset => Class::Memset,
-            _ if self.kernel(row).category == KernelCategory::Communication => Class::Communication,
-            _ => Class::Compute,
-        }
-    }
-
-    /// Returns the category of an activity. Copies and memsets of the device are never classified by their names.
-    pub fn category(&mut self, row: Row) -> KernelCategory {
-        match self.table.category(row) {
-            Category::Memcpy => KernelCategory::Copy,
-            Category::Memset => KernelCategory::Memset,
-            _ => self.kernel(row).category,
-        }
-    }
-
-    /// Returns whether an activity uses tensor cores, as far as its name shows it.
-    pub fn tensor_cores(&mut self, row: Row) -> Option<bool> {
-        match self.table.category(row) {
-            Category::Memcpy | Category::Memset => Some(false),
-            _ => self.kernel(row).tensor_cores,
-        }
-    }
-
-    fn kernel(&mut self, row: Row) -> KernelKind {
-        let (table, patterns) = (self.table, &self.patterns);
-        let known = &mut self.known[table.name_id(row).0 as usize];
-        *known.get_or_insert_with(|| patterns.classify(table.name(row)))
     }
 }
 
@@ -228,26 +178,22 @@ impl Analysis<'_> {
 
     /// Returns the time of every device with activities.
     pub fn devices(&self) -> &[DeviceTime] {
-        self.once(|| device_times(self, &Host::new(self.trace), self.activities()))
+        self.once(|| device_times(self, &Host::new(self.trace)))
     }
 
-    /// The same with what is known. The context does not keep it: it takes memory that replays need.
-    pub(crate) fn devices_with(&self, host: &Host<'_>, activities: &[(String, Vec<Row>)]) -> &[DeviceTime] {
-        self.once(|| device_times(self, host, activities))
+    /// The same with threads of the host that are known. The context does not keep them: they take memory that replays need.
+    pub(crate) fn devices_with(&self, host: &Host<'_>) -> &[DeviceTime] {
+        self.once(|| device_times(self, host))
     }
 }
 
-fn device_times(
-    analysis: &Analysis<'_>,
-    host: &Host<'_>,
-    activities: &[(String, Vec<Row>)],
-) -> Vec<DeviceTime> {
+fn device_times(analysis: &Analysis<'_>, host: &Host<'_>) -> Vec<DeviceTime> {
     let trace = analysis.trace;
     let (table, causes) = (&trace.table, Causes::new(trace, host));
     let first_step = analysis.step_finder().steps.first().map(|&(step, _)| table.ts(step));
-    let (mut classes, host_time) = (Classes::new(trace), host_time(table));
+    let (classes, host_time) = (analysis.classes(), host_time(table));
     let time_of = |(device, rows): &(String, Vec<Row>)| {
-        let mut time = device_time(table, &causes, &mut classes, device.clone(), rows);
+        let mut time = device_time(table, &causes, &classes, device.clone(), rows);
         let first = rows.first().zip(first_step);
         time.before = first.map_or(Vec::new(), |(&first, start)| causes.before(first, start));
         if let (Some(&first), Some((start, end))) = (rows.first(), host_time) {
@@ -256,7 +202,7 @@ fn device_times(
         }
         time
     };
-    activities.iter().map(time_of).collect()
+    analysis.activities().iter().map(time_of).collect()
 }
 
 /// From the first event of the host to the last.
@@ -274,7 +220,7 @@ fn host_time(table: &Table) -> Option<Interval> {
 fn device_time(
     table: &Table,
     causes: &Causes<'_>,
-    known: &mut Classes<'_>,
+    known: &Classes<'_>,
     device: String,
     rows: &[Row],
 ) -> DeviceTime {

@@ -7,7 +7,7 @@
 //! A product of single precision is computed as TF32 if a kernel's name shows tensor cores, or if it is faster than the vector
 //! units can be: the trace does not have the setting.
 
-use super::device_time::Classes;
+use super::classes::Classes;
 use super::models::Device;
 use super::peak::{Bound, Peak, Rated};
 use crate::analysis::formulas::{self, Inputs, Kind, Unit, Work};
@@ -252,7 +252,7 @@ fn sums(trace: &Trace, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
 
 /// Marks the calls with a kernel whose name shows tensor cores.
 fn mark_tensor_cores(trace: &Trace, events: &FunctionEvents, call_of: &[Option<u32>], calls: &mut [Call]) {
-    let mut classes = Classes::new(trace);
+    let classes = Classes::new(trace);
     let mut is_operator = vec![false; trace.table.len()];
     for &(kernel, operator) in &trace.links.op_of {
         is_operator[operator.index()] |= classes.tensor_cores(kernel) == Some(true);

@@ -8,13 +8,15 @@
 mod cause;
 mod host;
 mod phases;
+mod walk;
 
 pub use cause::Cause;
 pub(crate) use cause::whole_cause;
 #[doc(hidden)]
 pub use cause::{NameSign, name_sign};
-pub(crate) use host::{Host, Reason, Walk};
-pub(crate) use phases::{Capture, Captures, WAIT_NS, early_waits, first_uses};
+pub(crate) use host::{Host, Reason};
+pub(crate) use phases::{Capture, Captures, WAIT_NS, early_waits};
+pub(crate) use walk::Walk;
 
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::base::diagnostics::Code;

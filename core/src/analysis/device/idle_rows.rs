@@ -44,7 +44,7 @@ pub fn idle<'a>(analysis: &'a Analysis<'_>, by_stream: bool) -> Vec<Idle<'a>> {
     let (table, host) = (&analysis.trace.table, Host::new(analysis.trace));
     let (activities, causes) = (analysis.activities(), Causes::new(analysis.trace, &host));
     let mut all = Vec::new();
-    for ((_, rows), time) in activities.iter().zip(analysis.devices_with(&host, activities)) {
+    for ((_, rows), time) in activities.iter().zip(analysis.devices_with(&host)) {
         let busy = Intervals::union_of_all(time.unions.iter());
         for (stream, rows) in streams(table, rows) {
             let stream_busy =

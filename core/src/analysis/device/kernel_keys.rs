@@ -1,7 +1,7 @@
 //! What device work is grouped by: its name, category, operator, module or shape.
 
 use super::attributes::copy_name;
-use super::device_time::Classes;
+use super::classes::Classes;
 use super::names::short_name;
 use crate::analysis::torch::frames::MODULE_PREFIX;
 use crate::analysis::torch::hierarchy;
@@ -65,7 +65,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns the key of an activity.
-    pub(super) fn key(&mut self, classes: &mut Classes<'_>, row: Row) -> (i64, i64) {
+    pub(super) fn key(&mut self, classes: &Classes<'_>, row: Row) -> (i64, i64) {
         match self.by {
             KernelsBy::Name => (i64::from(self.name_key(row)), classes.class(row) as i64),
             KernelsBy::Category => (classes.category(row) as i64, 0),
@@ -92,7 +92,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns the text of an activity's key, and its short form.
-    pub(super) fn text(&self, classes: &mut Classes<'_>, row: Row) -> (String, String) {
+    pub(super) fn text(&self, classes: &Classes<'_>, row: Row) -> (String, String) {
         let trace = self.trace;
         let same = |text: &str| (text.into(), text.into());
         match self.by {

@@ -1,10 +1,9 @@
 //! How close kernels come to the limits of the device, by category.
 
-use super::device_time::{Class, Classes};
+use super::device_time::Class;
 use super::kernel_work::KernelWork;
 use super::peak::{Bound, Least, Rated};
 use crate::analysis::context::Analysis;
-use crate::trace::Trace;
 use crate::trace::kernel_rules::KernelCategory;
 use alloc::vec::Vec;
 
@@ -53,12 +52,13 @@ pub(crate) struct KernelLimits {
 impl Analysis<'_> {
     /// Returns the limits of the kernels that compute.
     pub(crate) fn kernel_limits(&self) -> &KernelLimits {
-        self.once(|| limits(self.trace))
+        self.once(|| limits(self))
     }
 }
 
-fn limits(trace: &Trace) -> KernelLimits {
-    let (table, mut classes, mut work) = (&trace.table, Classes::new(trace), KernelWork::new(trace));
+fn limits(analysis: &Analysis<'_>) -> KernelLimits {
+    let (table, classes) = (&analysis.trace.table, analysis.classes());
+    let mut work = KernelWork::new(analysis.trace);
     let mut all = Limits::default();
     let mut categories: Vec<(KernelCategory, Limits)> =
         KernelCategory::ALL.map(|category| (category, Limits::default())).into();
@@ -66,7 +66,7 @@ fn limits(trace: &Trace) -> KernelLimits {
         if classes.class(row) != Class::Compute {
             continue;
         }
-        let (ns, least) = (table.dur(row).max(0), work.least(&mut classes, row));
+        let (ns, least) = (table.dur(row).max(0), work.least(&classes, row));
         all.add(ns, least);
         categories[classes.category(row) as usize].1.add(ns, least);
     }

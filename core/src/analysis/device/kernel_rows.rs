@@ -5,6 +5,7 @@ use super::device_time::Class;
 use super::kernel_keys::KernelsBy;
 use super::kernel_work::KernelWork;
 use super::kernels::{KernelGroup, groups};
+use crate::analysis::context::Analysis;
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
 use crate::analysis::query::{Input, Query};
@@ -96,7 +97,7 @@ fn share(part: i64, total: i64) -> f64 {
 
 /// Returns the groups as rows.
 pub(crate) fn kernel_rows(trace: &Trace, by: KernelsBy) -> Rows {
-    let groups = groups(trace, by, Some(KernelWork::new(trace)));
+    let groups = groups(&Analysis::new(trace), by, Some(KernelWork::new(trace)));
     let total: i64 = groups.iter().map(|g| g.sum_ns).sum();
     Rows::from_cells(COLUMNS, groups.iter().map(|group| row(trace, group, total)))
 }

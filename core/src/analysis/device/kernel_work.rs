@@ -1,6 +1,6 @@
 //! Operations and bytes of kernels: those of the operator, if it launched no other kernel.
 
-use super::device_time::Classes;
+use super::classes::Classes;
 use super::models::Device;
 use super::peak::{Least, Peak};
 use crate::analysis::formulas::{self, Inputs, Work};
@@ -68,7 +68,7 @@ impl<'a> KernelWork<'a> {
     }
 
     /// Returns whether an activity uses tensor cores: by its name, or because nothing else is as fast; `None` if neither shows it.
-    pub(crate) fn tensor_cores(&mut self, classes: &mut Classes<'_>, row: Row) -> Option<bool> {
+    pub(crate) fn tensor_cores(&mut self, classes: &Classes<'_>, row: Row) -> Option<bool> {
         classes.tensor_cores(row).or_else(|| {
             let needs = |peak: Peak, work| peak.needs_tensor_cores(&work, self.table.dur(row));
             needs(self.peak?, self.of(row)?).then_some(true)
@@ -76,7 +76,7 @@ impl<'a> KernelWork<'a> {
     }
 
     /// Returns the least time of a kernel on its device; `None` if its work or the device is not known.
-    pub(crate) fn least(&mut self, classes: &mut Classes<'_>, row: Row) -> Option<Least> {
+    pub(crate) fn least(&mut self, classes: &Classes<'_>, row: Row) -> Option<Least> {
         let (peak, work) = (self.peak?, self.of(row)?);
         let uses_tf32 = peak.has_tf32() && self.tensor_cores(classes, row) == Some(true);
         peak.least(&work, uses_tf32)

@@ -1,12 +1,12 @@
 //! Device work in groups, and the sums of each group.
 
-use super::device_time::{Class, Classes};
+use super::classes::Classes;
+use super::device_time::Class;
 use super::kernel_keys::{KernelsBy, Keys};
 use super::kernel_work::KernelWork;
 use crate::analysis::context::Analysis;
 use crate::base::index::Index;
 use crate::base::order::{descending, sort_by_key};
-use crate::trace::Trace;
 use crate::trace::kernel_rules::KernelCategory;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::layout::Key;
@@ -109,7 +109,7 @@ impl KernelGroup {
         }
     }
 
-    fn add(&mut self, table: &Table, classes: &mut Classes<'_>, row: Row, tensor_cores: Option<bool>) {
+    fn add(&mut self, table: &Table, classes: &Classes<'_>, row: Row, tensor_cores: Option<bool>) {
         let duration = table.dur(row).max(0);
         self.count += 1;
         self.sum_ns += duration;
@@ -197,28 +197,32 @@ impl KernelGroup {
 impl Analysis<'_> {
     /// Returns the groups of equal names and classes, the longest sum first, without floating point operations.
     pub fn kernel_groups(&self) -> &[KernelGroup] {
-        self.once(|| groups(self.trace, KernelsBy::Name, None))
+        self.once(|| groups(self, KernelsBy::Name, None))
     }
 }
 
 /// Returns every group, the longest sum first. Without the work of kernels there are no floating point operations, and only names
 /// show the use of tensor cores.
-pub(super) fn groups(trace: &Trace, by: KernelsBy, mut work: Option<KernelWork<'_>>) -> Vec<KernelGroup> {
-    let table = &trace.table;
-    let (mut classes, mut keys) = (Classes::new(trace), Keys::new(trace, by));
+pub(super) fn groups(
+    analysis: &Analysis<'_>,
+    by: KernelsBy,
+    mut work: Option<KernelWork<'_>>,
+) -> Vec<KernelGroup> {
+    let table = &analysis.trace.table;
+    let (classes, mut keys) = (analysis.classes(), Keys::new(analysis.trace, by));
     let mut groups: Vec<KernelGroup> = Vec::new();
     let mut index = Index::default();
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
-        let at = index.get_or_insert(keys.key(&mut classes, row), groups.len() as u32) as usize;
+        let at = index.get_or_insert(keys.key(&classes, row), groups.len() as u32) as usize;
         if at == groups.len() {
-            groups.push(KernelGroup::new(keys.text(&mut classes, row), classes.class(row), row));
+            groups.push(KernelGroup::new(keys.text(&classes, row), classes.class(row), row));
         }
         let group = &mut groups[at];
         let uses_tensor_cores = match &mut work {
-            Some(work) => work.tensor_cores(&mut classes, row),
+            Some(work) => work.tensor_cores(&classes, row),
             None => classes.tensor_cores(row),
         };
-        group.add(table, &mut classes, row, uses_tensor_cores);
+        group.add(table, &classes, row, uses_tensor_cores);
         if let Some(flops) = work.as_mut().and_then(|work| work.flops(row)) {
             group.flops = group.flops.saturating_add(flops);
             group.flops_ns += table.dur(row).max(0);

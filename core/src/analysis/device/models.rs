@@ -19,8 +19,6 @@ const MODELS: &str = include_str!("devices.csv");
 pub(crate) struct Model<'a> {
     /// Its name for a person.
     pub(crate) name: &'a str,
-    /// The names that drivers report, separated by `|`.
-    reported: &'a str,
     /// `nvidia`, `amd`, ….
     pub(crate) vendor: &'a str,
     /// Nominal memory in GB, and multiprocessors.
@@ -48,8 +46,8 @@ pub(crate) struct Device {
 /// Nominal and reported memory differ by up to this share.
 const MEMORY_TOLERANCE: f64 = 0.1;
 
-fn models() -> impl Iterator<Item = Model<'static>> {
-    MODELS.lines().filter(|line| !line.starts_with('#') && !line.starts_with("name,")).filter_map(parse)
+fn lines() -> impl Iterator<Item = &'static str> {
+    MODELS.lines().filter(|line| !line.starts_with('#') && !line.starts_with("name,"))
 }
 
 fn parse(line: &str) -> Option<Model<'_>> {
@@ -66,7 +64,6 @@ fn parse(line: &str) -> Option<Model<'_>> {
     }
     Some(Model {
         name: fields[0],
-        reported: fields.get(1)?,
         vendor: fields.get(2)?,
         memory: number(3)?,
         units: number(4)?,
@@ -77,22 +74,23 @@ fn parse(line: &str) -> Option<Model<'_>> {
 
 impl Model<'static> {
     /// Returns the model whose driver reports this name.
-    fn named(models: &[Model<'static>], name: &str) -> Option<Model<'static>> {
+    fn named(name: &str) -> Option<Model<'static>> {
         let name = name.trim();
-        let is_named = |model: &&Model<'_>| model.reported.split('|').any(|reported| reported == name);
-        models.iter().find(is_named).copied().filter(|_| !name.is_empty())
+        let names = |line: &'static str| line.split(',').nth(1).unwrap_or("").split('|');
+        let is_named = |line: &&'static str| !name.is_empty() && names(line).any(|reported| reported == name);
+        lines().find(is_named).and_then(parse)
     }
 
     /// Returns the model with this memory in bytes and this number of multiprocessors, if all models with them have the same
     /// figures.
-    fn sized(models: &[Model<'static>], memory: f64, units: f64) -> Option<Model<'static>> {
-        let fits = |model: &&Model<'_>| {
+    fn sized(memory: f64, units: f64) -> Option<Model<'static>> {
+        let fits = |model: &Model<'_>| {
             let nominal = model.memory * 1e9;
             (model.units - units).abs() < 0.5 && (memory / nominal - 1.0).abs() <= MEMORY_TOLERANCE
         };
-        let mut fitting = models.iter().filter(fits);
-        let first = *fitting.next()?;
-        let is_same = |model: &Model<'_>| {
+        let mut fitting = lines().filter_map(parse).filter(fits);
+        let first = fitting.next()?;
+        let is_same = |model: Model<'_>| {
             (model.vendor, model.peak, model.has_tensor_cores)
                 == (first.vendor, first.peak, first.has_tensor_cores)
         };
@@ -105,9 +103,9 @@ const MEMORY_PARTS: f64 = 8.0;
 
 impl Model<'static> {
     /// Returns an instance of a device: `NVIDIA A100-SXM4-40GB MIG 2g.10gb` has 10 GB of its memory, and `units` multiprocessors.
-    fn instance(models: &[Model<'static>], name: &str, units: Option<i64>) -> Option<Model<'static>> {
+    fn instance(name: &str, units: Option<i64>) -> Option<Model<'static>> {
         let (name, profile) = name.split_once(" MIG ")?;
-        let model = Model::named(models, name)?;
+        let model = Model::named(name)?;
         // A compute instance is `1c.2g.10gb`, one with media engines `1g.10gb+me`.
         let size = |part: &str| part.split_once("gb")?.0.parse::<f64>().ok();
         let memory = profile.split('.').find_map(size)?;
@@ -129,18 +127,16 @@ impl Device {
     /// Returns the devices that the metadata of a trace describes.
     pub(crate) fn all(metadata: &Metadata) -> Vec<Device> {
         let Some(Value::Array(devices)) = metadata.value("deviceProperties") else { return Vec::new() };
-        let models: Vec<Model<'static>> = models().collect();
         let device = |(at, device): (usize, &Value)| {
             let text = |key: &str| device.get(key).and_then(Value::as_str).unwrap_or("");
             let int = |key: &str| device.get(key).and_then(Value::as_i64);
             let units = int("numSms").or_else(|| int("multiProcessorCount"));
             let size = int("totalGlobalMem").zip(units);
-            let sized =
-                || size.and_then(|(memory, units)| Model::sized(&models, memory as f64, units as f64));
+            let sized = || size.and_then(|(memory, units)| Model::sized(memory as f64, units as f64));
             // Drivers of AMD report a name of the family for devices that they do not know.
             let is_known = |name: &str| !name.trim().is_empty() && name != "AMD Radeon Graphics";
             let name = text("name");
-            let named = || Model::named(&models, name).or_else(|| Model::instance(&models, name, units));
+            let named = || Model::named(name).or_else(|| Model::instance(name, units));
             let model = if is_known(name) { named() } else { sized() };
             let id = int("id").unwrap_or(at as i64);
             Device { id, name: name.into(), major: int("computeMajor"), model }
@@ -152,6 +148,9 @@ impl Device {
     pub(crate) fn used(trace: &Trace) -> Option<Device> {
         let table = &trace.table;
         let devices = Device::all(&table.metadata);
+        if devices.windows(2).all(|pair| pair[0].name == pair[1].name && pair[0].model == pair[1].model) {
+            return devices.into_iter().next();
+        }
         let mut working: Vec<i64> = Vec::new();
         for row in table.rows().filter(|&row| table.category(row).is_device_work()) {
             let id = table.int(row, Key::Device);
@@ -183,9 +182,8 @@ mod tests {
 
     #[test]
     fn every_line_is_a_model_with_figures() {
-        let lines = MODELS.lines().filter(|line| !line.starts_with('#') && !line.starts_with("name,"));
-        assert!(lines.clone().count() > 150);
-        for line in lines {
+        assert!(lines().count() > 150);
+        for line in lines() {
             let model = parse(line).unwrap_or_else(|| panic!("{line}"));
             assert_eq!(line.split(',').count(), 16, "{line}");
             assert!(model.has_tensor_cores || model.peak.flops[2] == 0.0, "{line}");
@@ -195,8 +193,7 @@ mod tests {
 
     #[test]
     fn names_are_matched_exactly() {
-        let models: Vec<Model<'static>> = models().collect();
-        let memory = |name| Model::named(&models, name).map(|model| model.peak.memory);
+        let memory = |name| Model::named(name).map(|model| model.peak.memory);
         assert_eq!(memory("NVIDIA A100-SXM4-80GB"), Some(2039e9));
         assert_eq!(memory("NVIDIA A100-SXM4-40GB"), Some(1555e9));
         assert_eq!(memory("NVIDIA H100 80GB HBM3"), Some(3350e9));
@@ -204,15 +201,14 @@ mod tests {
         for name in ["", "H100", "NVIDIA H2000", "a device of tomorrow", "NVIDIA A10 of mine"] {
             assert_eq!(memory(name), None, "{name}");
         }
-        let cores = |name| Model::named(&models, name).map(|model| model.has_tensor_cores);
+        let cores = |name| Model::named(name).map(|model| model.has_tensor_cores);
         assert_eq!((cores("NVIDIA GeForce GTX 1650"), cores("Tesla T4")), (Some(false), Some(true)));
     }
 
     #[test]
     fn an_instance_has_its_share_of_a_device() {
-        let models: Vec<Model<'static>> = models().collect();
-        let of = |name, units| Model::instance(&models, name, units).map(|model| model.peak);
-        let whole = Model::named(&models, "NVIDIA A100-SXM4-40GB").expect("a model").peak;
+        let of = |name, units| Model::instance(name, units).map(|model| model.peak);
+        let whole = Model::named("NVIDIA A100-SXM4-40GB").expect("a model").peak;
         let part = of("NVIDIA A100-SXM4-40GB MIG 2g.10gb", Some(27)).expect("an instance");
         assert!((part.flops[3] - whole.flops[3] / 4.0).abs() < 1.0);
         assert!((part.memory - whole.memory / 4.0).abs() < 1.0);
@@ -226,10 +222,9 @@ mod tests {
 
     #[test]
     fn a_device_without_a_name_is_found_by_its_size() {
-        let models: Vec<Model<'static>> = models().collect();
-        let found = Model::sized(&models, 205_822_885_888.0, 304.0).map(|model| model.name);
+        let found = Model::sized(205_822_885_888.0, 304.0).map(|model| model.name);
         assert!(found.is_some_and(|name| name.contains("MI300X")), "{found:?}");
-        assert_eq!(Model::sized(&models, 205_822_885_888.0, 303.0), None);
-        assert_eq!(Model::sized(&models, 105_822_885_888.0, 304.0), None);
+        assert_eq!(Model::sized(205_822_885_888.0, 303.0), None);
+        assert_eq!(Model::sized(105_822_885_888.0, 304.0), None);
     }
 }

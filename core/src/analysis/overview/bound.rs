@@ -170,7 +170,7 @@ fn host_parts(trace: &Trace, host: &Host<'_>) -> Option<Vec<(BoundBy, i64)>> {
         of_main.map(|row| (table.ts(row), table.end(row))).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
     let mut parts: Vec<(BoundBy, i64)> = BoundBy::ALL.map(|by| (by, 0)).into();
     host.walk().parts(main, time, &mut |time, reason| {
-        let is_collective = reason.behind.is_some_and(|row| is_host_collective(table.name(row)));
+        let is_collective = reason.behind.is_some_and(|row| collectives.has(table.name_id(row)));
         let by = match limit(reason.cause) {
             _ if is_collective => BoundBy::Communication,
             BoundBy::HostLaunch => BoundBy::CpuOperators,

@@ -109,8 +109,6 @@ pub struct Finding {
     pub events: Vec<Row>,
     /// The command that shows it, without the trace.
     pub command: String,
-    /// The time of the host in what it is about, also while devices were busy, in ns; 0 if it is not known.
-    pub(crate) host_ns: i64,
     /// What a replay without it differs in.
     pub(crate) changes: Option<Changes>,
     /// Whether the change is an ideal that no single setting reaches, such as a host that takes no time.
@@ -134,8 +132,8 @@ impl Finding {
     fn new(code: FindingCode, cost_ns: i64, message: String, advice: &str) -> Finding {
         let advice = advice.to_owned();
         let (cause, changes, saving, is_ideal) = (None, None, None, false);
-        let (events, command, host_ns) = (Vec::new(), String::new(), 0);
-        Finding { code, cost_ns, message, advice, cause, events, command, host_ns, changes, is_ideal, saving }
+        let (events, command) = (Vec::new(), String::new());
+        Finding { code, cost_ns, message, advice, cause, events, command, changes, is_ideal, saving }
     }
 
     /// The finding with a cause of idle time, which a replay leaves out.

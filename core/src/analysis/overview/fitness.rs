@@ -176,8 +176,8 @@ impl Fitness {
 }
 
 /// Returns the fitness of a trace for every kind of question; `steps` are its steps.
-pub fn fitness(trace: &Trace, steps: &[Step]) -> Vec<Fitness> {
-    let reasons = rules::reasons(trace, steps);
+pub fn fitness(analysis: &Analysis<'_>, steps: &[Step]) -> Vec<Fitness> {
+    let reasons = rules::reasons(analysis, steps);
     let answer = |question: Question| {
         let mut question_reasons: Vec<Reason> =
             reasons.iter().filter(|reason| reason.questions.contains(&question)).cloned().collect();
@@ -228,7 +228,8 @@ pub const FITNESS: Query = Query::new(
     |trace, request| {
         let options: FitnessOptions = request.typed();
         let required = options.questions()?;
-        let answers = fitness(trace, &steps(&Analysis::new(trace), &[]));
+        let analysis = Analysis::new(trace);
+        let answers = fitness(&analysis, &steps(&analysis, &[]));
         let failed = answers.iter().any(|answer| answer.fails(&required));
         Ok(Answer { failed, ..fitness_rows(&answers).into() })
     },
@@ -260,7 +261,8 @@ impl Query {
         if self.questions.is_empty() {
             return Vec::new();
         }
-        let verdicts = fitness(trace, &steps(&Analysis::new(trace), &[]));
+        let analysis = Analysis::new(trace);
+        let verdicts = fitness(&analysis, &steps(&analysis, &[]));
         let required = if answer.hint.is_some() { self.questions } else { &[] };
         let is_unfit =
             |fitness: &Fitness| self.questions.contains(&fitness.question) && fitness.fails(required);

@@ -5,7 +5,7 @@
 //! it.
 
 use crate::analysis::context::Analysis;
-use crate::analysis::device::device_time::{Classes, DeviceTime, activities};
+use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::idle::GapPart;
 use crate::analysis::device::ranges::Ranges;
 use crate::analysis::device::steps::Step;
@@ -71,7 +71,7 @@ fn identities(
         checks.push(kernels(trace, events));
     }
     checks.extend(devices.iter().flat_map(device_identities));
-    checks.extend(busy_parts(trace, devices));
+    checks.extend(busy_parts(analysis, devices));
     checks.extend(recounted(trace, devices));
     if !steps.is_empty() {
         checks.extend(step_parts(analysis, steps));
@@ -153,13 +153,13 @@ fn device_identities(device: &DeviceTime) -> [Identity; 2] {
 }
 
 /// Compares the parts of the busy time, which come from sets of intervals, with a sweep over the activities.
-fn busy_parts(trace: &Trace, devices: &[DeviceTime]) -> Vec<Identity> {
-    let table = &trace.table;
-    let mut classes = Classes::new(trace);
-    let identity = |((name, rows), device): ((String, Vec<Row>), &DeviceTime)| {
+fn busy_parts(analysis: &Analysis<'_>, devices: &[DeviceTime]) -> Vec<Identity> {
+    let table = &analysis.trace.table;
+    let classes = analysis.classes();
+    let identity = |((name, rows), device): (&(String, Vec<Row>), &DeviceTime)| {
         // By class: where the activities of the classes up to it have ended, and how long any of them ran.
         let (mut reached, mut sums) = ([i64::MIN; 4], [0; 4]);
-        for row in rows {
+        for &row in rows {
             let (start, end) = (table.ts(row), table.end(row));
             for class in classes.class(row) as usize..4 {
                 sums[class] += (end - start.max(reached[class])).max(0);
@@ -175,7 +175,7 @@ fn busy_parts(trace: &Trace, devices: &[DeviceTime]) -> Vec<Identity> {
         let name = format!("device {name}: parts of the busy time = time with an open activity");
         equal(name, cumulative[differing], sums[differing])
     };
-    activities(table).into_iter().zip(devices).map(identity).collect()
+    analysis.activities().iter().zip(devices).map(identity).collect()
 }
 
 /// Recounts spans, device work and its launches from the table.

@@ -1,5 +1,6 @@
 //! Facts about a trace: counts, time, machine, and its metadata.
 
+use crate::analysis::context::Analysis;
 use crate::analysis::query::{Answer, Input, Query, Request};
 use crate::base::order::sort_by_key;
 use crate::base::page::Page;
@@ -76,6 +77,15 @@ pub(crate) fn wall_of(trace: &Trace) -> (i64, i64) {
         (Some(sampled), _) => sampled,
     }
 }
+
+impl Analysis<'_> {
+    /// Returns the start and the end of the trace.
+    pub(crate) fn wall(&self) -> (i64, i64) {
+        self.once(|| Wall(wall_of(self.trace))).0
+    }
+}
+
+struct Wall((i64, i64));
 
 /// Returns the number of events of each category, in the order of [`Category`].
 pub(crate) fn categories(table: &Table) -> Vec<(Category, usize)> {

@@ -3,9 +3,8 @@
 use super::bound::{self, Bound, BoundBy};
 use super::findings::{Finding, FindingCode, anti_patterns, findings, found, with_patterns};
 use super::fitness::{self, Fitness};
-use super::info;
 use crate::analysis::context::Analysis;
-use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime, activities};
+use crate::analysis::device::device_time::{Class, ClassTime, DeviceTime};
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::kernels::KernelGroup;
 use crate::analysis::device::segments::{DeviceSegments, device_segments};
@@ -229,9 +228,9 @@ fn host_part(trace: &Trace) -> (FunctionEvents, Vec<Average>) {
 /// Computes the devices and the steps. Returns the threads of the host, which the replay needs as well, and the period of the trace.
 fn device_part<'t>(analysis: &Analysis<'t>) -> (Host<'t>, (i64, i64)) {
     let host = Host::new(analysis.trace);
-    analysis.devices_with(&host, &activities(&analysis.trace.table));
+    analysis.devices_with(&host);
     analysis.steps();
-    (host, info::wall_of(analysis.trace))
+    (host, analysis.wall())
 }
 
 impl Analysis<'_> {
@@ -258,9 +257,9 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
             }
         },
         &mut || patterns = anti_patterns(trace, has_device, wall_ns),
-        &mut || replay = Some(Replay::with_host(trace, &host)),
+        &mut || replay = Some(Replay::with_host(analysis, &host)),
         &mut || {
-            verdicts = fitness::fitness(trace, analysis.steps());
+            verdicts = fitness::fitness(analysis, analysis.steps());
             let shows_idle = fitness::shows_idle(&verdicts);
             limit = bound::bound(analysis, &host, shows_idle);
             rules = found((analysis, &host), wall_ns, (shows_idle, limit.as_ref()));
@@ -268,7 +267,7 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
     ]);
     // The replays of findings take memory.
     drop(host);
-    let replay = replay.unwrap_or_else(|| Replay::new(trace));
+    let replay = replay.unwrap_or_else(|| Replay::with_host(analysis, &Host::new(trace)));
     let is_known = limit.as_ref().is_none_or(|bound: &Bound| bound.by != BoundBy::CannotTell);
     let findings = findings(rules, trace, Some(&replay).filter(|_| is_known), join);
     Summary {

@@ -7,8 +7,8 @@
 
 use super::changes::Changes;
 use super::graph::{Dependency, Edge, Graph, NodeId, NodeKind, Point};
+use super::plan::Plan;
 use super::what_if::{Replay, wall};
-use crate::analysis::device::idle::Cause;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -82,25 +82,20 @@ impl<'a> Bounds<'a> {
 /// The wall time of a replay with changes, in ns.
 fn wall_ns(replay: &Replay<'_>, case: &Case, changes: &Changes) -> i64 {
     let (assumption, graph) = (case.assumption, &replay.graph);
-    let fused = replay.fused(changes);
+    let plan = Plan::new(replay, changes);
     let (mut durations, mut times, mut late) = (Vec::new(), Vec::new(), case.late.clone());
-    replay.durations(&mut durations, changes, &fused);
+    plan.durations(&mut durations);
     for (node, &kind) in graph.kinds.iter().enumerate() {
         if let Some(ns) = assumption.recorded_ns(graph, node) {
             durations[node] = ns;
         }
-        let is_free = match kind {
-            NodeKind::Call(cause) => changes.is_free(cause),
-            NodeKind::Data => changes.is_free(Cause::DataLoading),
-            _ => false,
-        };
-        if is_free {
+        if plan.is_free(kind) {
             late[2 * node + 1] = 0;
         }
     }
     graph.times(&mut times, &durations, &late, |to, edge| {
         let is_dropped = assumption.drops(graph.kinds[to.node().index()], edge.why);
-        if is_dropped { None } else { replay.delay(changes, &fused, to, edge) }
+        if is_dropped { None } else { plan.delay(to, edge) }
     });
     wall(times.into_iter())
 }

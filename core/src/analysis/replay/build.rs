@@ -5,6 +5,7 @@ use super::device::streams;
 use super::graph::{Edges, Graph, GraphNode, NodeId};
 use super::host::{Threads, threads};
 use super::typical::Typical;
+use crate::analysis::context::Analysis;
 use crate::analysis::device::idle::Host;
 use crate::trace::Trace;
 use crate::trace::table::tracks::TrackId;
@@ -13,9 +14,10 @@ use alloc::vec::Vec;
 
 impl Graph {
     /// Builds the graph of a trace.
-    pub(crate) fn from_trace(trace: &Trace, host: &Host<'_>) -> Graph {
+    pub(crate) fn from_trace(analysis: &Analysis<'_>, host: &Host<'_>) -> Graph {
+        let trace = analysis.trace;
         let Threads { mut nodes, places: threads, tracks, of_call } = threads(trace, host);
-        let streams = streams(trace, &mut nodes);
+        let streams = streams(analysis, &mut nodes);
         if let Some(window) = trace.table.metadata.window {
             // Of what reaches beyond the window that was read, the part in it counts.
             let within = |ns: i64| ns.clamp(window.0, window.1);

@@ -1,7 +1,8 @@
 //! The streams of devices as nodes: their activities in order of time.
 
 use super::graph::{GraphNode, NodeId, NodeKind};
-use crate::analysis::device::device_time::{Class, Classes, activities};
+use crate::analysis::context::Analysis;
+use crate::analysis::device::device_time::{Class, activities};
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use crate::trace::table::tracks::TrackId;
@@ -26,10 +27,10 @@ pub(super) struct Streams {
 }
 
 /// Adds the activities of all devices to the nodes, stream by stream.
-pub(super) fn streams(trace: &Trace, nodes: &mut Vec<GraphNode>) -> Streams {
-    let table = &trace.table;
+pub(super) fn streams(analysis: &Analysis<'_>, nodes: &mut Vec<GraphNode>) -> Streams {
+    let table = &analysis.trace.table;
     let mut streams = Streams { all: Vec::new(), follows: Vec::new(), other_kind: Vec::new() };
-    let (mut classes, mut latest) = (Classes::new(trace), 0);
+    let (classes, mut latest) = (analysis.classes(), 0);
     // The last work of the stream that does not communicate, and the last that does.
     let mut last: [Option<NodeId>; 2] = [None; 2];
     let devices = activities(table);
@@ -44,7 +45,7 @@ pub(super) fn streams(trace: &Trace, nodes: &mut Vec<GraphNode>) -> Streams {
             let mut follows = false;
             if let Some(stream) = streams.all.last_mut().filter(|stream| stream.track == track) {
                 let before = nodes[at - 1].time.1;
-                if is_dependent_launch(trace, (nodes[at - 1].row, row), latest) {
+                if is_dependent_launch(analysis.trace, (nodes[at - 1].row, row), latest) {
                     time.0 = latest;
                 }
                 follows = latest <= before && before <= time.0;

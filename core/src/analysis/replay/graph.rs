@@ -30,6 +30,22 @@ pub enum NodeKind {
     Device(Class),
 }
 
+impl Dependency {
+    /// All reasons, in the order of their numbers.
+    pub(super) const ALL: [Dependency; 10] = [
+        Dependency::Program,
+        Dependency::Launch,
+        Dependency::Stream,
+        Dependency::OtherStream,
+        Dependency::Synchronization,
+        Dependency::QueueFull,
+        Dependency::Thread,
+        Dependency::Backward,
+        Dependency::Data,
+        Dependency::Unrecorded,
+    ];
+}
+
 impl NodeKind {
     /// Returns the class of the work of a device.
     pub fn class(self) -> Option<Class> {
@@ -114,6 +130,9 @@ pub struct Edge {
     pub why: Dependency,
 }
 
+/// No time.
+const NONE: i64 = i64::MIN;
+
 /// Edges, each with the point that it leads to.
 pub(super) type Edges = Vec<(Point, Edge)>;
 
@@ -126,8 +145,9 @@ pub struct Graph {
     pub(super) kinds: Vec<NodeKind>,
     /// The duration of each node without waiting, in ns.
     pub(super) own_ns: Vec<i64>,
-    /// Whether each node starts after the end of the node before it on the same thread or stream.
-    follows: Vec<bool>,
+    /// How long after the end of the node before it on the same thread or stream each node starts at least, in ns; [`NONE`] if it
+    /// does not depend on one.
+    after_ns: Vec<i64>,
     /// The nodes of each thread and stream.
     pub(super) places: Vec<Range<usize>>,
     /// The threads of the first places.
@@ -173,7 +193,7 @@ impl Graph {
         let mut graph = Graph {
             kinds: nodes.iter().map(|node| node.kind).collect(),
             own_ns,
-            follows,
+            after_ns: Vec::new(),
             nodes,
             places,
             threads,
@@ -182,6 +202,8 @@ impl Graph {
             ends,
             order: Vec::new(),
         };
+        graph.after_ns =
+            follows.into_iter().enumerate().map(|(node, follows)| graph.after_ns(node, follows)).collect();
         graph.sort();
         graph
     }
@@ -222,20 +244,25 @@ impl Graph {
         self.before(to).into_iter().chain(self.stored(to).iter().copied())
     }
 
+    /// How long after the end of the node before it a node starts at least.
+    fn after_ns(&self, node: usize, follows: bool) -> i64 {
+        match self.kinds[node] {
+            _ if !follows => NONE,
+            NodeKind::Device(_) => self.gap_ns.min(self.nodes[node].time.0 - self.nodes[node - 1].time.1),
+            _ => 0,
+        }
+    }
+
     /// The dependency on the node before.
     fn before(&self, to: Point) -> Option<Edge> {
         let node = to.index() / 2;
-        if to.is_end() || !self.follows[node] {
+        let delay_ns = self.after_ns[node];
+        if to.is_end() || delay_ns == NONE {
             return None;
         }
-        let from = Point(to.0 - 1);
-        let (delay_ns, why) = match self.kinds[node] {
-            NodeKind::Device(_) => {
-                (self.gap_ns.min(self.recorded(to) - self.recorded(from)), Dependency::Stream)
-            }
-            _ => (0, Dependency::Program),
-        };
-        Some(Edge { from, delay_ns, why })
+        let is_device = matches!(self.kinds[node], NodeKind::Device(_));
+        let why = if is_device { Dependency::Stream } else { Dependency::Program };
+        Some(Edge { from: Point(to.0 - 1), delay_ns, why })
     }
 
     /// All other dependencies.
@@ -322,24 +349,28 @@ impl Graph {
             let mut first = self.first_edge(run.start);
             for point in run.clone().map(Point) {
                 let end = self.ends[point.index()] as usize;
-                let mut after = None;
-                for edge in self.edges[first..end].iter().filter(|edge| edge.from != point) {
+                // The latest of what the point depends on.
+                let mut after = NONE;
+                let mut depend = |edge: &Edge, times: &[i64]| {
                     if let Some(ns) = delay(point, edge) {
-                        after = after.max(Some(times[edge.from.index()].saturating_add(ns)));
+                        after = after.max(times[edge.from.index()].saturating_add(ns));
                     }
+                };
+                for edge in self.edges[first..end].iter().filter(|edge| edge.from != point) {
+                    depend(edge, times);
+                }
+                if let Some(edge) = self.before(point) {
+                    depend(&edge, times);
                 }
                 first = end;
-                let node = point.index() / 2;
                 let late = late.get(point.index()).copied().unwrap_or(0);
                 times[point.index()] = if point.is_end() {
-                    let ended = times[point.index() - 1].saturating_add(durations[node]);
-                    after.map_or(ended, |after| after.max(ended)).saturating_add(late)
+                    let ended = times[point.index() - 1].saturating_add(durations[point.index() / 2]);
+                    after.max(ended).saturating_add(late)
+                } else if after == NONE {
+                    self.recorded(point)
                 } else {
-                    let before = self.before(point);
-                    let follows = before
-                        .and_then(|edge| Some(times[edge.from.index()].saturating_add(delay(point, &edge)?)));
-                    let ready = after.max(follows).map(|ready| ready.saturating_add(late));
-                    ready.unwrap_or_else(|| self.recorded(point))
+                    after.saturating_add(late)
                 };
             }
         }

@@ -6,6 +6,7 @@
 
 use super::graph::{Dependency, Edge, Graph, NodeId, NodeKind, Point};
 use super::waits::TOLERANCE_NS;
+use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::names::is_host_collective;
@@ -144,7 +145,7 @@ pub struct Segment {
 /// with the last point in the window: of the complete trace, or else of the main thread.
 pub fn critical_path(trace: &Trace, window: Option<Interval>) -> Vec<Segment> {
     let host = Host::new(trace);
-    let graph = &Graph::from_trace(trace, &host);
+    let graph = &Graph::from_trace(&Analysis::new(trace), &host);
     let all = graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]);
     let window = window.or_else(|| all.clone().min().zip(all.max()));
     let Some(window) = window.filter(|window| window.0 < window.1) else { return Vec::new() };

@@ -1,8 +1,11 @@
 //! Replays of a graph with changes.
 
 use super::changes::Changes;
-use super::graph::{Dependency, Edge, Graph, NodeId, NodeKind, Point};
-use crate::analysis::device::device_time::{Class, Classes};
+use super::graph::{Graph, NodeId, NodeKind, Point};
+use super::plan::Plan;
+use crate::analysis::context::Analysis;
+use crate::analysis::device::classes::{Classes, Kinds};
+use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::sequences::{Search, sequences};
 use crate::base::error::Error;
@@ -10,15 +13,15 @@ use crate::base::units::{counted, time_ns};
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
 
 /// Replays of a trace.
 pub struct Replay<'a> {
-    trace: &'a Trace,
+    pub(super) trace: &'a Trace,
     pub(super) graph: Graph,
     /// The time of the code of the host by cause, by node.
-    code: Vec<(NodeId, Cause, i64)>,
+    pub(super) code: Vec<(NodeId, Cause, i64)>,
+    kinds: Kinds,
     /// From the first to the last point as recorded, in ns.
     recorded_ns: i64,
     /// The same, replayed without changes.
@@ -32,27 +35,22 @@ pub(crate) struct Scratch {
     times: Vec<i64>,
 }
 
-/// An activity that needs no launch of its own.
-pub(super) struct Fused {
-    work: NodeId,
-    call: NodeId,
-}
-
 /// Replays with a larger error than this are no basis for an answer.
 pub const LARGEST_ERROR: f64 = 0.1;
 
 impl<'a> Replay<'a> {
     /// Prepares the replays of a trace.
     pub fn new(trace: &'a Trace) -> Replay<'a> {
-        Replay::with_host(trace, &Host::new(trace))
+        Replay::with_host(&Analysis::new(trace), &Host::new(trace))
     }
 
     /// The same for a host that is known.
-    pub(crate) fn with_host(trace: &'a Trace, host: &Host<'_>) -> Replay<'a> {
-        let graph = Graph::from_trace(trace, host);
+    pub(crate) fn with_host(analysis: &Analysis<'a>, host: &Host<'_>) -> Replay<'a> {
+        let (trace, kinds) = (analysis.trace, analysis.kinds().clone());
+        let graph = Graph::from_trace(analysis, host);
         let code = code(&graph, host);
         let recorded_ns = wall(graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]));
-        let mut replay = Replay { trace, graph, code, recorded_ns, replayed_ns: 0 };
+        let mut replay = Replay { trace, graph, code, kinds, recorded_ns, replayed_ns: 0 };
         replay.replayed_ns = replay.wall_ns(&Changes::default());
         replay
     }
@@ -136,51 +134,30 @@ impl<'a> Replay<'a> {
         scratch.times
     }
 
+    /// Returns the recorded time of the host that changes leave out, in ns.
+    pub(crate) fn freed_ns(&self, changes: &Changes) -> i64 {
+        let plan = Plan::new(self, changes);
+        let code = self.code.iter().filter(|part| changes.is_free(part.1)).map(|part| part.2);
+        let calls = self.graph.nodes.iter().filter(|node| plan.is_free(node.kind));
+        code.chain(calls.map(|node| node.time.1 - node.time.0)).fold(0, i64::saturating_add)
+    }
+
     /// Returns the duration of every node without waiting in a replay, in ns.
     pub fn own_durations(&self, changes: &Changes) -> Vec<i64> {
         let mut durations = Vec::new();
-        self.durations(&mut durations, changes, &self.fused(changes));
+        Plan::new(self, changes).durations(&mut durations);
         durations
     }
 
     fn run(&self, scratch: &mut Scratch, changes: &Changes) {
-        let fused = self.fused(changes);
-        let Scratch { durations, times } = scratch;
-        self.durations(durations, changes, &fused);
-        self.graph.times(times, durations, &[], |to, edge| self.delay(changes, &fused, to, edge));
+        let (plan, Scratch { durations, times }) = (Plan::new(self, changes), scratch);
+        plan.durations(durations);
+        self.graph.times(times, durations, &[], |to, edge| plan.delay(to, edge));
     }
 
-    /// The delay of a dependency in a replay; `None` if it is not there.
-    pub(super) fn delay(&self, changes: &Changes, fused: &[Fused], to: Point, edge: &Edge) -> Option<i64> {
-        let is_fused = |node: NodeId| fused.binary_search_by_key(&node, |fusion| fusion.work).is_ok();
-        match edge.why {
-            Dependency::Launch if is_fused(to.node()) => None,
-            Dependency::Stream if is_fused(to.node()) => Some(0),
-            _ if !self.holds(changes, to, edge) => None,
-            // The call of a copy from pageable memory ends before the copy.
-            Dependency::Synchronization if changes.is_delay_free(edge.why) => Some(edge.delay_ns.min(0)),
-            why if changes.is_delay_free(why) => Some(0),
-            _ => Some(edge.delay_ns),
-        }
-    }
-
-    /// The activities that follow another one in a sequence that is one kernel, with their calls.
-    pub(super) fn fused(&self, changes: &Changes) -> Vec<Fused> {
-        if changes.fuse.is_empty() {
-            return Vec::new();
-        }
-        let sequences = sequences(self.trace, &Search::default()).unwrap_or_default();
-        let chosen = changes.fuse.iter().filter_map(|number| sequences.get(number.checked_sub(1)?));
-        let rows = chosen.flat_map(|sequence| sequence.occurrences().flat_map(|rows| &rows[1..]));
-        let mut rows: Vec<Row> = rows.copied().collect();
-        rows.sort_unstable();
-        let is_fused =
-            |id: &NodeId| self.graph.node(*id).row.is_some_and(|row| rows.binary_search(&row).is_ok());
-        let launch = |work: NodeId| {
-            let call = self.graph.edges(Point::start(work)).find(|edge| edge.why == Dependency::Launch)?;
-            Some(Fused { work, call: call.from.node() })
-        };
-        self.graph.ids().filter(is_fused).filter_map(launch).collect()
+    /// A classifier of the activities.
+    pub(super) fn classes(&self) -> Classes<'a> {
+        self.kinds.classes(self.trace)
     }
 
     /// Checks that the trace has the work and the sequences that changes are about.
@@ -188,7 +165,7 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// Returns [`Error::BadOption`] with the first that it does not have.
     pub(super) fn check_changes(&self, changes: &Changes) -> Result<(), Error> {
-        let mut classes = Classes::new(self.trace);
+        let classes = self.classes();
         for faster in &changes.faster {
             let mut rows = self.graph.nodes.iter().filter_map(|node| node.row.zip(node.kind.class()));
             let fits = |(row, class): (Row, Class)| {
@@ -208,61 +185,6 @@ impl<'a> Replay<'a> {
                 Err(Error::BadOption(format!("fuse: sequence {number}: the trace has {has}")))
             }
             None => Ok(()),
-        }
-    }
-
-    /// Sets the durations of all nodes without waiting, in ns.
-    pub(super) fn durations(&self, durations: &mut Vec<i64>, changes: &Changes, fused: &[Fused]) {
-        durations.clone_from(&self.graph.own_ns);
-        for &(node, cause, ns) in &self.code {
-            if changes.is_free(cause) {
-                durations[node.index()] -= ns;
-            }
-        }
-        let mut classes = Classes::new(self.trace);
-        let mut factors: Vec<Option<f64>> = vec![None; self.trace.table.names.len()];
-        for (at, (duration, kind)) in durations.iter_mut().zip(&self.graph.kinds).enumerate() {
-            match *kind {
-                NodeKind::Call(cause) if changes.is_free(cause) => *duration = 0,
-                NodeKind::Data if changes.is_free(Cause::DataLoading) => *duration = 0,
-                NodeKind::Device(class) if !changes.faster.is_empty() || !changes.faster_rows.is_empty() => {
-                    let Some(row) = self.graph.nodes[at].row else { continue };
-                    let known = &mut factors[self.trace.table.name_id(row).0 as usize];
-                    let factor = *known.get_or_insert_with(|| {
-                        let name = self.trace.table.name(row);
-                        let category = classes.category(row);
-                        let fitting =
-                            changes.faster.iter().filter(|faster| faster.fits(class, category, name));
-                        fitting.map(|faster| faster.factor).product()
-                    });
-                    let own = changes.faster_rows.binary_search_by_key(&row, |faster| faster.0);
-                    let factor = own.map_or(factor, |own| factor * changes.faster_rows[own].1);
-                    *duration = (*duration as f64 / factor + 0.5) as i64;
-                }
-                _ => {}
-            }
-        }
-        for fusion in fused {
-            durations[fusion.call.index()] = 0;
-        }
-    }
-
-    /// Whether a dependency is there in a replay.
-    fn holds(&self, changes: &Changes, to: Point, edge: &Edge) -> bool {
-        let is_communication =
-            |point: Point| self.graph.kinds[point.node().index()] == NodeKind::Device(Class::Communication);
-        match edge.why {
-            Dependency::Data => !changes.is_free(Cause::DataLoading),
-            Dependency::Synchronization | Dependency::QueueFull => {
-                match self.graph.kinds[to.node().index()] {
-                    NodeKind::Call(cause) => !changes.is_free(cause),
-                    _ => true,
-                }
-            }
-            Dependency::Stream | Dependency::OtherStream if changes.overlap_communication => {
-                !is_communication(edge.from) || is_communication(to)
-            }
-            _ => true,
         }
     }
 }

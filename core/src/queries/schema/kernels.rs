@@ -6,7 +6,8 @@ use super::column::{Column, Wanted, device, fields, number, opened, since, strea
 use super::distinct::{Distinct, address};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::attributes::{annotation, occupancy_limit};
-use crate::analysis::device::device_time::{Class, Classes};
+use crate::analysis::device::classes::Classes;
+use crate::analysis::device::device_time::Class;
 use crate::analysis::device::kernel_keys::{KernelsBy, Keys, activity_name};
 use crate::analysis::device::kernel_work::KernelWork;
 use crate::analysis::device::names::short_name;
@@ -63,11 +64,11 @@ impl<'t> Kernels<'t> {
         let (trace, table) = (analysis.trace, &analysis.trace.table);
         let is_work = |row: Row| table.category(row).is_device_work() && table.is_span(row);
         let rows = sorted_by_track(table, is_work).0;
-        let (mut classes, mut work) = (Classes::new(trace), KernelWork::new(trace));
+        let (classes, mut work) = (Classes::new(trace), KernelWork::new(trace));
         let rules = rows.iter().map(|&row| Rules {
             class: classes.class(row),
             category: classes.category(row),
-            tensor_cores: work.tensor_cores(&mut classes, row),
+            tensor_cores: work.tensor_cores(&classes, row),
         });
         let rules = rules.collect();
         let flops = rows.iter().filter(|_| wanted.any(&["flops"])).map(|&row| work.flops(row)).collect();

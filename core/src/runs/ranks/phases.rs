@@ -12,7 +12,8 @@ mod host;
 
 pub(crate) use host::program_threads;
 
-use crate::analysis::device::device_time::{Class, Classes};
+use crate::analysis::device::classes::Classes;
+use crate::analysis::device::device_time::Class;
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::base::order::sort_by_key;
 use crate::base::words::words;
@@ -118,7 +119,7 @@ fn painted(layers: &[(Intervals, Phase)]) -> Vec<(Interval, Phase)> {
 /// Returns the times of device work by the phase that launched it, with communication last.
 fn work(trace: &Trace, host: &Phases) -> Vec<(Intervals, Phase)> {
     let table = &trace.table;
-    let mut classes = Classes::new(trace);
+    let classes = Classes::new(trace);
     let mut times: [Vec<Interval>; Phase::ALL.len()] = Default::default();
     for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
         let phase = match classes.class(row) {

@@ -144,7 +144,7 @@ impl Summary {
             idle: idle(devices),
             devices: devices.iter().map(device_sum).collect(),
             memory: memory(trace),
-            fitness: verdicts(trace, steps),
+            fitness: verdicts(analysis, steps),
             calls: with_doing(&calls.calls, phases, wall.0)
                 .map(|call| Call { time: unix(call.time), ..call })
                 .collect(),
@@ -318,11 +318,11 @@ fn memory(trace: &Trace) -> Vec<MemoryPeak> {
     devices.into_iter().map(|device| MemoryPeak { name: device.name, peak_bytes: device.peak }).collect()
 }
 
-fn verdicts(trace: &Trace, steps: &[crate::analysis::device::steps::Step]) -> Vec<Fitness> {
+fn verdicts(analysis: &Analysis<'_>, steps: &[crate::analysis::device::steps::Step]) -> Vec<Fitness> {
     let verdict = |fitness: crate::analysis::overview::fitness::Fitness| Fitness {
         because: fitness.because(),
         question: fitness.question,
         verdict: fitness.verdict,
     };
-    fitness(trace, steps).into_iter().map(verdict).collect()
+    fitness(analysis, steps).into_iter().map(verdict).collect()
 }

@@ -155,12 +155,15 @@ pub(super) fn time_value(buf: &[u8], at: usize) -> Result<(Time, usize), Stop> {
     }
     match buf.get(end) {
         None => Err(Stop::More),
-        Some(&b) if ends_value(b) && end > at && point - at <= 15 => {
-            Ok((Time { ns: ns as i64, rounded: false }, end))
+        Some(&b) if ends_value(b) && end > at && point - at <= MOST_DIGITS => {
+            i64::try_from(ns).map_or_else(|_| time_text(buf, at), |ns| Ok((Time { ns, rounded: false }, end)))
         }
         Some(_) => time_text(buf, at),
     }
 }
+
+/// Microseconds with more digits before the point can exceed an unsigned integer in ns. The times since 1970 have this number.
+const MOST_DIGITS: usize = 16;
 
 fn time_text(buf: &[u8], at: usize) -> Result<(Time, usize), Stop> {
     let (text, end) = if buf[at] == b'"' {
@@ -207,6 +210,31 @@ mod tests {
                         .take(if count % 2 == 0 { 1 } else { 11 }),
                 );
                 assert_eq!(digits(&text, 0, 5), (expected, end), "{count} digits before {follower}");
+            }
+        }
+    }
+
+    #[test]
+    fn times_of_any_size_are_exact() {
+        let integers = [
+            "0",
+            "7",
+            "999999999999999",
+            "1695835535093254",
+            "9223372036854775",
+            "9223372036854776",
+            "9999999999999999",
+            "10000000000000000",
+            "18446744073709551",
+            "18446744073709552",
+            "99999999999999999999",
+        ];
+        for integer in integers {
+            for fraction in ["", ".0", ".07", ".807", ".808", ".8075"] {
+                let text = format!("{integer}{fraction}");
+                let Ok((time, end)) = time_value(format!("{text},").as_bytes(), 0) else { panic!("{text}") };
+                let exact = time::parse_micros(text.as_bytes()).expect("a number");
+                assert_eq!((time.ns, time.rounded, end), (exact.ns, exact.rounded, text.len()), "{text}");
             }
         }
     }

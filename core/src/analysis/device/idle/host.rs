@@ -5,15 +5,14 @@ use super::phases::{Capture, Phases};
 use crate::analysis::device::attributes::copy_name;
 use crate::analysis::intervals::Interval;
 use crate::base::index::{Index, Keyed};
+use crate::base::names::ByName;
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::tracks::TrackId;
-use crate::trace::tree::{Lane, Position};
-use alloc::collections::{BTreeMap, BinaryHeap};
+use crate::trace::tree::Position;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
 /// What stood behind idle time, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +31,7 @@ impl Reason {
 
 /// What a span shows about the host: inherited from the spans around it, unless it says more.
 #[derive(Clone, Copy, Debug)]
-struct Doing {
+pub(super) struct Doing {
     cause: Cause,
     behind: Row,
     /// Whether spans inside have the same cause.
@@ -40,24 +39,46 @@ struct Doing {
     /// The outermost operator.
     operator: Option<Row>,
     /// Whether the thread can wait for the backward pass of another thread.
-    can_wait: bool,
+    pub(super) can_wait: bool,
 }
 
 impl Doing {
-    fn new(cause: Cause, behind: Row, is_whole: bool, operator: Option<Row>) -> Doing {
+    pub(super) fn new(cause: Cause, behind: Row, is_whole: bool, operator: Option<Row>) -> Doing {
         Doing { cause, behind, is_whole, operator, can_wait: false }
+    }
+
+    pub(super) fn reason(self) -> Reason {
+        Reason { cause: self.cause, behind: Some(self.behind) }
+    }
+}
+
+/// The waits of the host in spans of one name.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waits {
+    /// The time, and the number of spans.
+    pub(crate) host_ns: i64,
+    pub(crate) count: usize,
+    /// The longest wait, and its span.
+    pub(crate) longest: Option<(i64, Row)>,
+}
+
+impl Waits {
+    fn add(&mut self, ns: i64, row: Row, is_new: bool) {
+        self.host_ns = self.host_ns.saturating_add(ns);
+        self.count += usize::from(is_new);
+        self.longest = self.longest.filter(|longest| longest.0 >= ns).or(Some((ns, row)));
     }
 }
 
 /// The threads of a trace.
 pub(crate) struct Host<'a> {
-    trace: &'a Trace,
+    pub(super) trace: &'a Trace,
     /// By position in the tree.
-    doing: Vec<Option<Doing>>,
+    pub(super) doing: Vec<Option<Doing>>,
     copies: Index,
-    phases: Phases,
-    /// The tracks with overhead of the profiler.
-    overhead: Vec<TrackId>,
+    pub(super) phases: Phases,
+    /// When the profiler worked on any thread, in order and without overlap.
+    pub(super) overhead: Vec<(Interval, Reason)>,
     /// The threads with operators or annotations, in the order of the tree.
     threads: Vec<TrackId>,
     /// The threads of each process that run backward passes, as far as they are consulted.
@@ -73,11 +94,11 @@ impl<'a> Host<'a> {
         let mut doing: Vec<Option<Doing>> = vec![None; tree.len()];
         let mut signs = Signs { known: vec![None; table.names.len()] };
         let (copies, phases) = (copies(trace), Phases::new(trace));
-        let (mut overhead, mut threads) = (Vec::new(), Vec::<(TrackId, usize)>::new());
+        let (mut overhead, mut threads) = (Vec::<(Interval, Reason)>::new(), Vec::<(TrackId, usize)>::new());
         let mut backward: Keyed<Vec<TrackId>> = Keyed::default();
         let nodes = table.names.that(is_backward_node);
         for lane in tree.lanes() {
-            let (mut spans, mut has_overhead, mut is_backward) = (0, false, false);
+            let (mut spans, mut is_backward) = (0, false);
             let mut captures = phases.captures(lane.track).iter().peekable();
             for at in lane.positions() {
                 let row = tree.row(at);
@@ -85,7 +106,6 @@ impl<'a> Host<'a> {
                 if category.is_on_device() || category == Category::Window {
                     continue;
                 }
-                has_overhead |= category == Category::Overhead;
                 spans += usize::from(matches!(category, Category::CpuOp | Category::UserAnnotation));
                 let enclosing = tree.parent(at).and_then(|parent| doing[parent.index()]);
                 while captures.next_if(|capture| capture.time.1 <= table.ts(row)).is_some() {}
@@ -102,11 +122,11 @@ impl<'a> Host<'a> {
                 let mut doing_here = inside(enclosing, row, sign);
                 doing_here.can_wait = doing_here.behind == row && can_wait(table, row, sign);
                 doing[at.index()] = Some(doing_here);
+                if category == Category::Overhead && doing_here.behind == row {
+                    overhead.push(((table.ts(row), table.end(row)), doing_here.reason()));
+                }
             }
             // The lanes of a track follow each other.
-            if has_overhead && overhead.last() != Some(&lane.track) {
-                overhead.push(lane.track);
-            }
             if is_backward {
                 let known = backward.entry((i64::from(table.tracks.get(lane.track).pid.0), 0));
                 if known.len() < MOST_BACKWARD && known.last() != Some(&lane.track) {
@@ -120,12 +140,32 @@ impl<'a> Host<'a> {
         let mains = mains(table, &threads);
         let main = threads.iter().rev().max_by_key(|thread| thread.1).map(|thread| thread.0);
         let threads = threads.into_iter().map(|thread| thread.0).collect();
-        Host { trace, doing, copies, phases, overhead, threads, backward, mains, main }
+        Host {
+            trace,
+            doing,
+            copies,
+            phases,
+            overhead: without_overlap(overhead),
+            threads,
+            backward,
+            mains,
+            main,
+        }
     }
 
     /// What the host does in a call that launches work.
     pub(super) fn launch(&self, call: Row) -> Cause {
         self.phases.cause(call).or_else(|| copy_of(&self.copies, call)).unwrap_or(Cause::Launch)
+    }
+
+    /// The calls that create contexts or load code.
+    pub(crate) fn first_uses(&self) -> &[Row] {
+        self.phases.first_uses()
+    }
+
+    /// The captures of CUDA graphs on all threads.
+    pub(crate) fn captures(&self) -> impl Iterator<Item = &Capture> {
+        self.phases.all_captures()
     }
 
     /// The threads with operators or annotations.
@@ -139,7 +179,7 @@ impl<'a> Host<'a> {
     }
 
     /// The main thread of a thread's process, which is consulted while that one does nothing.
-    fn main_of(&self, thread: TrackId) -> Option<TrackId> {
+    pub(super) fn main_of(&self, thread: TrackId) -> Option<TrackId> {
         let pid = self.trace.table.tracks.get(thread).pid;
         self.mains.get((i64::from(pid.0), 0))?.map(|thread| thread.0)
     }
@@ -150,7 +190,7 @@ impl<'a> Host<'a> {
     }
 
     /// The threads of a thread's process that run backward passes.
-    fn backward_of(&self, thread: TrackId) -> &[TrackId] {
+    pub(super) fn backward_of(&self, thread: TrackId) -> &[TrackId] {
         let pid = self.trace.table.tracks.get(thread).pid;
         self.backward.get((i64::from(pid.0), 0)).map_or(&[], Vec::as_slice)
     }
@@ -160,14 +200,26 @@ impl<'a> Host<'a> {
         self.doing[at.index()].map(|doing| doing.cause)
     }
 
-    /// Starts a walk through the periods of the threads.
-    pub(crate) fn walk(&self) -> Walk<'_> {
-        Walk { host: self, is_alone: false, visited: Index::default(), tracks: Vec::new() }
-    }
-
-    /// Starts a walk in which only the thread itself decides.
-    pub(crate) fn walk_alone(&self) -> Walk<'_> {
-        Walk { is_alone: true, ..self.walk() }
+    /// The waits of the main thread and those that run backward passes, by the name of what stood behind them.
+    pub(crate) fn waits(&self) -> ByName<Waits> {
+        let (table, tree) = (&self.trace.table, &self.trace.tree);
+        let mut waits = ByName::<Waits>::default();
+        let Some(main) = self.main else { return waits };
+        let threads = self.backward_of(main).iter().filter(|&&thread| thread != main);
+        for lane in threads.chain([&main]).flat_map(|&thread| tree.lanes_of(thread)) {
+            let mut last = None;
+            for at in lane.positions() {
+                let waits_at = |at: Position| {
+                    self.doing[at.index()].filter(|doing| doing.cause == Cause::Synchronization)
+                };
+                let Some(Doing { behind, .. }) = waits_at(at) else { continue };
+                if tree.parent(at).and_then(waits_at).is_none() {
+                    let is_new = last.replace(behind) != Some(behind);
+                    waits.entry(table.name_id(behind)).add(table.dur(tree.row(at)).max(0), behind, is_new);
+                }
+            }
+        }
+        waits
     }
 }
 
@@ -181,78 +233,6 @@ fn mains(table: &Table, threads: &[(TrackId, usize)]) -> Keyed<Option<(TrackId, 
         }
     }
     most
-}
-
-/// A walk through periods in the order of their starts.
-pub(crate) struct Walk<'a> {
-    host: &'a Host<'a>,
-    /// Whether other threads are left out.
-    is_alone: bool,
-    /// The tracks that decide about each thread that was visited, by its number.
-    visited: Index,
-    tracks: Vec<Vec<TrackCursor<'a>>>,
-}
-
-impl<'a> Walk<'a> {
-    /// Calls `each` with the parts of a period and what a thread was doing in them.
-    pub(crate) fn parts(
-        &mut self,
-        thread: TrackId,
-        period: Interval,
-        each: &mut dyn FnMut(Interval, Reason),
-    ) {
-        if period.0 >= period.1 {
-            return;
-        }
-        let host = self.host;
-        let tracks = self.tracks_of(thread);
-        let mut from = period.0;
-        while from < period.1 {
-            let mut until = period.1;
-            let mut open: Option<Doing> = None;
-            // The first that does something decides, unless it waits for another.
-            for track in &mut *tracks {
-                if open.is_some() && track.role != Role::Backward {
-                    continue;
-                }
-                let (doing, change) = track.at(host, from);
-                until = until.min(change);
-                open = doing.or(open);
-                if open.is_some_and(|doing| !doing.can_wait) {
-                    break;
-                }
-            }
-            let reason = match open {
-                Some(Doing { cause, behind, .. }) => Reason { cause, behind: Some(behind) },
-                None => Reason { cause: Cause::Unknown, behind: None },
-            };
-            each((from, until), reason);
-            from = until;
-        }
-    }
-
-    /// The tracks that decide about a thread: the profiler's overhead, the thread itself, the main thread, and while that waits,
-    /// those that run the backward pass.
-    fn tracks_of(&mut self, thread: TrackId) -> &mut [TrackCursor<'a>] {
-        let host = self.host;
-        let key = (i64::from(thread.0), 0);
-        let at = self.visited.get(key).map_or(self.tracks.len(), |at| at as usize);
-        if at == self.tracks.len() {
-            let mut tracks = Vec::from([(thread, Role::Thread)]);
-            if !self.is_alone {
-                let main = host.main_of(thread);
-                let overhead = host.overhead.iter().map(|&track| (track, Role::Overhead));
-                tracks.splice(0..0, overhead);
-                tracks.extend(main.filter(|&main| main != thread).map(|main| (main, Role::Thread)));
-                let others = host.backward_of(thread).iter().filter(|&&other| other != thread);
-                tracks.extend(others.map(|&other| (other, Role::Backward)));
-            }
-            self.tracks
-                .push(tracks.into_iter().map(|(track, role)| TrackCursor::new(host, track, role)).collect());
-            self.visited.set(key, at as u32);
-        }
-        &mut self.tracks[at]
-    }
 }
 
 /// The causes of idle time in calls that copy.
@@ -278,6 +258,18 @@ fn copies(trace: &Trace) -> Index {
 /// The cause of idle time in a call, if it copies.
 fn copy_of(copies: &Index, call: Row) -> Option<Cause> {
     copies.get((i64::from(call), 0)).map(|at| COPIES[at as usize])
+}
+
+/// Periods in order of time; of those that overlap, the one that began first counts.
+fn without_overlap(mut periods: Vec<(Interval, Reason)>) -> Vec<(Interval, Reason)> {
+    periods.sort_by_key(|period| period.0.0);
+    let mut reached = i64::MIN;
+    periods.retain_mut(|(time, _)| {
+        time.0 = time.0.max(reached);
+        reached = reached.max(time.1);
+        time.0 < time.1
+    });
+    periods
 }
 
 /// What the host does in a span, from what it does around it.
@@ -311,7 +303,7 @@ fn can_wait(table: &Table, row: Row, sign: Sign) -> bool {
 }
 
 /// What the host does in a span of one lane, while a span of another lane is open around it.
-fn both(enclosing: Doing, inside: Doing) -> Doing {
+pub(super) fn both(enclosing: Doing, inside: Doing) -> Doing {
     let is_code = inside.cause == Cause::UserCode && enclosing.cause != Cause::UserCode;
     let is_part = inside.cause == Cause::Operator && enclosing.cause == Cause::Optimizer;
     if enclosing.is_whole || is_code || is_part { enclosing } else { inside }
@@ -333,29 +325,6 @@ impl Signs {
     }
 }
 
-/// Why a track decides about a thread.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// Only the profiler's overhead counts.
-    Overhead,
-    /// It is the thread itself, or the main thread.
-    Thread,
-    /// It runs the backward pass that the thread can wait for.
-    Backward,
-}
-
-/// What a track does, while time passes.
-struct TrackCursor<'a> {
-    role: Role,
-    /// The captures of graphs, those that are over left out.
-    captures: &'a [Capture],
-    cursors: Vec<Cursor<'a>>,
-    /// When the open spans of lanes change, the next first.
-    changes: BinaryHeap<Reverse<(i64, usize)>>,
-    /// What the innermost open span of each lane shows, by its start and its lane.
-    open: BTreeMap<(i64, usize), Doing>,
-}
-
 /// Whether a name is that of a node of a backward pass, such as `AddmmBackward0`. Old traces have no other sign of them.
 fn is_backward_node(name: &str) -> bool {
     name.trim_end_matches(|digit: char| digit.is_ascii_digit()).ends_with("Backward")
@@ -363,106 +332,3 @@ fn is_backward_node(name: &str) -> bool {
 
 /// The number of threads of a process that are consulted for the backward pass: PyTorch has one for each device.
 const MOST_BACKWARD: usize = 16;
-
-/// The number of lanes whose spans decide together, those that began last: more spans of a thread cannot overlap without nesting
-/// in a sound trace.
-const MOST_LANES: usize = 64;
-
-impl<'a> TrackCursor<'a> {
-    fn new(host: &'a Host<'a>, track: TrackId, role: Role) -> TrackCursor<'a> {
-        let lanes = host.trace.tree.lanes_of(track);
-        let cursors: Vec<Cursor<'a>> =
-            lanes.iter().map(|lane| Cursor { lane, begun: 0, open: None }).collect();
-        let changes = (0..cursors.len()).map(|lane| Reverse((i64::MIN, lane))).collect();
-        let captures = host.phases.captures(track);
-        TrackCursor { role, captures, cursors, changes, open: BTreeMap::new() }
-    }
-
-    /// Returns what the track does at an instant, which never decreases, and when that can change.
-    fn at(&mut self, host: &Host<'_>, instant: i64) -> (Option<Doing>, i64) {
-        while let [capture, later @ ..] = self.captures
-            && capture.time.1 <= instant
-        {
-            self.captures = later;
-        }
-        let (doing, change) = self.spans_at(host, instant);
-        match self.captures.first().filter(|_| self.role != Role::Overhead) {
-            Some(&Capture { time, begin, .. }) if time.0 <= instant => {
-                (Some(Doing::new(Cause::GraphCapture, begin, true, None)), time.1)
-            }
-            Some(capture) => (doing, change.min(capture.time.0)),
-            None => (doing, change),
-        }
-    }
-
-    /// What the spans of the track show.
-    fn spans_at(&mut self, host: &Host<'_>, instant: i64) -> (Option<Doing>, i64) {
-        let trace = host.trace;
-        let start = |at: Position| trace.table.ts(trace.tree.row(at));
-        while let Some(&Reverse((change, lane))) = self.changes.peek()
-            && change <= instant
-        {
-            self.changes.pop();
-            let cursor = &mut self.cursors[lane];
-            if let Some(before) = cursor.open {
-                self.open.remove(&(start(before), lane));
-            }
-            self.changes.push(Reverse((cursor.advance(trace, instant), lane)));
-            let doing = cursor.open.and_then(|at| Some((start(at), host.doing[at.index()]?)));
-            let counts = |doing: &Doing| {
-                self.role != Role::Overhead || trace.table.category(doing.behind) == Category::Overhead
-            };
-            if let Some((start, doing)) = doing.filter(|(_, doing)| counts(doing)) {
-                self.open.insert((start, lane), doing);
-            }
-        }
-        // Of several lanes of a track, the span that began last is inside of the other ones.
-        let doing = self.open.values().rev().take(MOST_LANES);
-        let change = self.changes.peek().map_or(i64::MAX, |next| next.0.0);
-        (doing.copied().reduce(|inside, enclosing| both(enclosing, inside)), change)
-    }
-}
-
-/// The innermost open span of a lane, while time passes.
-struct Cursor<'a> {
-    lane: &'a Lane,
-    /// The number of spans of the lane that have begun.
-    begun: usize,
-    open: Option<Position>,
-}
-
-impl Cursor<'_> {
-    /// Finds the span that is open at an instant, which never decreases. Returns when that changes.
-    fn advance(&mut self, trace: &Trace, instant: i64) -> i64 {
-        let (table, tree) = (&trace.table, &trace.tree);
-        let rows = tree.rows_of(self.lane);
-        let more = begun(table, &rows[self.begun..], instant);
-        if more > 0 {
-            self.begun += more;
-            self.open = Some(Position::new(self.lane.first() + self.begun - 1));
-        }
-        // A span that has ended is passed once: later spans are not inside of it.
-        while let Some(ended) = self.open.filter(|&at| table.end(tree.row(at)) <= instant) {
-            self.open = tree.parent(ended);
-        }
-        let next = rows.get(self.begun).map_or(i64::MAX, |&row| table.ts(row));
-        self.open.map_or(next, |at| next.min(table.end(tree.row(at))))
-    }
-}
-
-/// The number of spans that have begun at an instant; they are ordered by start. Most periods are short, so the search
-/// looks at the next spans first.
-fn begun(table: &Table, rows: &[Row], instant: i64) -> usize {
-    const NEXT: usize = 8;
-    let next = rows.iter().take(NEXT).take_while(|&&row| table.ts(row) <= instant).count();
-    if next < NEXT {
-        return next;
-    }
-    let (mut known, mut step) = (next, NEXT);
-    while known + step <= rows.len() && table.ts(rows[known + step - 1]) <= instant {
-        known += step;
-        step *= 2;
-    }
-    let last = rows.len().min(known + step);
-    known + rows[known..last].partition_point(|&row| table.ts(row) <= instant)
-}

@@ -34,23 +34,32 @@ pub(super) struct Phases {
     captures: Captures,
     /// The calls that are a first use or wait for unrecorded work, with an index into [`CAUSES`].
     calls: Index,
+    first_uses: Vec<Row>,
 }
 
 impl Phases {
     pub(super) fn new(trace: &Trace) -> Phases {
-        let mut phases = Phases { captures: Captures::new(trace), calls: Index::default() };
-        let calls = [first_uses(trace), early_waits(trace)];
-        for (cause, calls) in (0..).zip(calls) {
-            for row in calls {
-                phases.calls.set((i64::from(row), 0), cause);
+        let (first_uses, mut calls) = (first_uses(trace), Index::default());
+        for (cause, rows) in (0..).zip([&first_uses, &early_waits(trace)]) {
+            for &row in rows {
+                calls.set((i64::from(row), 0), cause);
             }
         }
-        phases
+        Phases { captures: Captures::new(trace), calls, first_uses }
+    }
+
+    /// The calls that are the first of their kind, take much longer than others, and do not wait for a device.
+    pub(super) fn first_uses(&self) -> &[Row] {
+        &self.first_uses
     }
 
     /// What a call is for, if its name does not say it.
     pub(super) fn cause(&self, call: Row) -> Option<Cause> {
         self.calls.get((i64::from(call), 0)).map(|at| CAUSES[at as usize])
+    }
+
+    pub(super) fn all_captures(&self) -> impl Iterator<Item = &Capture> {
+        self.captures.0.iter().flat_map(|(_, captures)| captures)
     }
 
     /// The captures of a thread, in order of time.
@@ -79,10 +88,6 @@ impl Captures {
         Captures(captures(trace))
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Capture> {
-        self.0.iter().flat_map(|(_, captures)| captures)
-    }
-
     /// The captures of a thread, in order of time.
     fn of(&self, thread: TrackId) -> &[Capture] {
         self.0.binary_search_by_key(&thread, |captures| captures.0).map_or(&[], |at| &self.0[at].1)
@@ -99,11 +104,11 @@ impl Captures {
 fn captures(trace: &Trace) -> Vec<(TrackId, Vec<Capture>)> {
     let table = &trace.table;
     let begins = table.names.that(|name| name.contains("BeginCapture"));
-    let ends = table.names.that(|name| name.contains("EndCapture"));
     let mut all: Vec<(TrackId, Vec<Capture>)> = Vec::new();
-    if begins.is_empty() || ends.is_empty() {
+    if begins.is_empty() {
         return all;
     }
+    let ends = table.names.that(|name| name.contains("EndCapture"));
     let is_bound = |row: &Row| {
         let name = table.name_id(*row);
         (begins.has(name) || ends.has(name)) && table.category(*row).is_launch_call() && table.is_span(*row)
@@ -150,7 +155,7 @@ fn within_operator(trace: &Trace, track: TrackId, time: Interval) -> Interval {
 }
 
 /// Returns the calls that are the first of their kind, take much longer than others, and do not wait for a device.
-pub(crate) fn first_uses(trace: &Trace) -> Vec<Row> {
+fn first_uses(trace: &Trace) -> Vec<Row> {
     let table = &trace.table;
     let waits = table
         .names
@@ -192,45 +197,61 @@ pub(crate) fn first_uses(trace: &Trace) -> Vec<Row> {
 struct Work {
     /// The times in which any device ran.
     busy: Intervals,
-    /// The first kernel of each name.
-    first: ByName<Option<Row>>,
+    /// The first work of each name that a long call launched.
+    first: Firsts,
     /// The work that each long call launched.
     launched: Vec<(Row, Row)>,
     /// The first call of each name of a long call.
-    first_call: ByName<Option<Row>>,
+    first_call: Firsts,
+}
+
+/// The first events of names.
+struct Firsts {
+    /// Whether each name is meant, and the first event of it.
+    names: Vec<(bool, Option<Row>)>,
+}
+
+impl Firsts {
+    /// Of the names of some events.
+    fn of(table: &Table, events: impl Iterator<Item = Row>) -> Firsts {
+        let mut names = vec![(false, None); table.names.len()];
+        events.for_each(|row| names[table.name_id(row).0 as usize].0 = true);
+        Firsts { names }
+    }
+
+    fn add(&mut self, table: &Table, row: Row) {
+        let (is_meant, known) = &mut self.names[table.name_id(row).0 as usize];
+        if *is_meant && known.is_none_or(|known| table.ts(row) < table.ts(known)) {
+            *known = Some(row);
+        }
+    }
+
+    /// Whether an event is the first of its name.
+    fn has(&self, table: &Table, row: Row) -> bool {
+        self.names[table.name_id(row).0 as usize].1 == Some(row)
+    }
 }
 
 impl Work {
     fn new(trace: &Trace, calls: &[Row]) -> Work {
         let table = &trace.table;
-        let (mut times, mut first) = (Collector::default(), ByName::<Option<Row>>::default());
-        for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
-            times.push((table.ts(row), table.end(row)));
-            let known = first.entry(table.name_id(row));
-            if known.is_none_or(|known| table.ts(row) < table.ts(known)) {
-                *known = Some(row);
-            }
-        }
         let is_meant = |link: &&(Row, Row)| calls.binary_search(&link.1).is_ok();
         let mut launched: Vec<(Row, Row)> =
             trace.links.launch_of.iter().filter(is_meant).map(|&(work, call)| (call, work)).collect();
         launched.sort_unstable();
-        let mut first_call = ByName::<Option<Row>>::default();
-        for &row in calls {
-            *first_call.entry(table.name_id(row)) = None;
-        }
-        for row in table.rows().filter(|&row| table.category(row).is_launch_call()) {
-            if let Some(known) = first_call.get_mut(table.name_id(row))
-                && known.is_none_or(|known| table.ts(row) < table.ts(known))
-            {
-                *known = Some(row);
+        let mut first = Firsts::of(table, launched.iter().map(|link| link.1));
+        let mut first_call = Firsts::of(table, calls.iter().copied());
+        let mut times = Collector::default();
+        for row in table.rows() {
+            let category = table.category(row);
+            if category.is_launch_call() {
+                first_call.add(table, row);
+            } else if category.is_device_work() && table.is_span(row) {
+                times.push((table.ts(row), table.end(row)));
+                first.add(table, row);
             }
         }
         Work { busy: times.union(), first, launched, first_call }
-    }
-
-    fn is_first_call(&self, table: &Table, call: Row) -> bool {
-        self.first_call.get(table.name_id(call)) == Some(&Some(call))
     }
 
     /// Whether a call can be a first use: what it launched is the first kernel of its name; or it launched nothing, and takes
@@ -239,11 +260,11 @@ impl Work {
         let at = self.launched.partition_point(|link| link.0 < call);
         if let Some(&(_, work)) = self.launched.get(at).filter(|link| link.0 == call) {
             let is_kernel = table.category(work) == Category::Kernel;
-            return is_kernel && self.first.get(table.name_id(work)) == Some(&Some(work));
+            return is_kernel && self.first.has(table, work);
         }
         let begun = self.busy.as_slice().first().map_or(i64::MAX, |first| first.0);
         let is_long = table.dur(call) >= LONG_FIRST_USE_NS;
-        table.ts(call) < begun || (is_long && self.is_first_call(table, call))
+        table.ts(call) < begun || (is_long && self.first_call.has(table, call))
     }
 }
 

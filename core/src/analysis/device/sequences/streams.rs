@@ -2,7 +2,8 @@
 
 use super::Gap;
 use super::repeats::Token;
-use crate::analysis::device::device_time::{Class, Classes, activities};
+use crate::analysis::device::classes::Classes;
+use crate::analysis::device::device_time::{Class, activities};
 use crate::analysis::device::kernel_keys::{KernelsBy, Keys};
 use crate::analysis::device::names::is_sync_name;
 use crate::analysis::device::ranges::step_ranges;
@@ -25,7 +26,7 @@ impl Streams {
     pub(super) fn new(trace: &Trace) -> Streams {
         let (table, links) = (&trace.table, &trace.links);
         let (mut keys, mut index) = (Keys::new(trace, KernelsBy::Name), Index::default());
-        let (mut classes, cuts) = (Classes::new(trace), Cuts::new(table));
+        let (classes, cuts) = (Classes::new(trace), Cuts::new(table));
         let mut found = Streams { rows: Vec::new(), tokens: Vec::new() };
         let mut last: Option<(Row, Option<Row>)> = None;
         for (_, mut rows) in activities(table) {

@@ -1,11 +1,11 @@
 //! What several rules look at, computed once.
 
 use crate::analysis::context::Analysis;
-use crate::analysis::device::device_time::Classes;
-use crate::analysis::device::idle::{Host, first_uses};
+use crate::analysis::device::idle::Host;
 use crate::analysis::device::models::Device;
 use crate::analysis::formulas::Inputs;
 use crate::analysis::overview::bound::{Bound, BoundBy};
+use crate::base::names::NameSet;
 use crate::trace::kernel_rules::KernelCategory;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
@@ -27,7 +27,7 @@ pub(super) struct Facts<'a> {
     pub(super) devices: Vec<Device>,
     pub(super) uses: Uses,
     /// Calls that create contexts or load code.
-    pub(super) first_uses: Vec<Row>,
+    pub(super) first_uses: &'a [Row],
     /// The kernels of all devices, device by device in order of time.
     pub(super) kernels: Vec<Kernel>,
 }
@@ -74,9 +74,15 @@ impl<'a> Facts<'a> {
             bound,
             devices,
             uses: uses(table),
-            first_uses: first_uses(analysis.trace),
+            first_uses: host.first_uses(),
             kernels: kernels(analysis),
         }
+    }
+
+    /// The names of kernels that fit.
+    pub(super) fn kernel_names(&self, fits: impl Fn(&str) -> bool) -> NameSet {
+        let names = &self.table().names;
+        names.among(self.kernels.iter().map(|kernel| self.table().name_id(kernel.row)), fits)
     }
 
     pub(super) fn table(&self) -> &'a Table {
@@ -151,7 +157,7 @@ fn uses(table: &Table) -> Uses {
 fn kernels(analysis: &Analysis<'_>) -> Vec<Kernel> {
     let (trace, activities) = (analysis.trace, analysis.activities());
     let table = &trace.table;
-    let mut classes = Classes::new(trace);
+    let classes = analysis.classes();
     let mut operators: Vec<Option<Row>> = Vec::new();
     if !trace.links.op_of.is_empty() {
         operators.resize(table.len(), None);

@@ -3,7 +3,6 @@
 use super::{Facts, Finding, FindingCode, SHOWN, percent, share, threshold};
 use crate::analysis::device::device_time::{DeviceTime, by_cause};
 use crate::analysis::device::idle::{Cause, GapPart};
-use crate::analysis::overview::info;
 use crate::analysis::replay::Changes;
 use crate::base::names::{ByName, NameId};
 use crate::base::order::{descending, sort_by_key};
@@ -12,7 +11,6 @@ use crate::trace::table::events::Row;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::OnceCell;
 
 /// The causes that show that the host does not launch work fast enough, with what they are for a person.
 const LAUNCHING: [(Cause, &str); 6] = [
@@ -28,7 +26,7 @@ const LAUNCHING: [(Cause, &str); 6] = [
 pub(super) fn idle(out: &mut Vec<Finding>, facts: &Facts<'_>) {
     let devices = facts.analysis.devices();
     let Some(device) = devices.iter().max_by_key(|device| recorded(device).0) else { return };
-    let idle = Idle { facts, device, window: recorded(device).1, host_time: OnceCell::new() };
+    let idle = Idle { facts, device, window: recorded(device).1 };
     if facts.shows_idle {
         out.extend(idle.unknown());
     }
@@ -57,58 +55,14 @@ fn causes(device: &DeviceTime) -> impl Iterator<Item = (Cause, i64)> {
     before.zip(device.idle_by_cause()).map(|((cause, early), (_, later))| (cause, early + later))
 }
 
-/// The waits of the host in spans of one name.
-#[derive(Clone, Copy, Debug, Default)]
-struct Waits {
-    /// The time, and the number of waits.
-    host_ns: i64,
-    count: usize,
-    /// The longest of them, and its span.
-    longest: Option<(i64, Row)>,
-}
-
 /// The idle time of one device.
 struct Idle<'a> {
     facts: &'a Facts<'a>,
     device: &'a DeviceTime,
     window: i64,
-    host_time: OnceCell<HostTime>,
-}
-
-/// The time of the main thread.
-struct HostTime {
-    by_cause: [i64; Cause::ALL.len()],
-    /// Its waits by the name of the span.
-    waits: ByName<Waits>,
-}
-
-impl HostTime {
-    fn of(facts: &Facts<'_>) -> HostTime {
-        let mut all = HostTime { by_cause: [0; Cause::ALL.len()], waits: ByName::default() };
-        let Some(main) = facts.host.main() else { return all };
-        let table = facts.table();
-        let mut last = None;
-        facts.host.walk().parts(main, info::wall_of(facts.analysis.trace), &mut |time, reason| {
-            let ns = time.1 - time.0;
-            let sum = &mut all.by_cause[reason.cause as usize];
-            *sum = sum.saturating_add(ns);
-            let Some(row) = reason.behind.filter(|_| reason.cause == Cause::Synchronization) else { return };
-            let known = all.waits.entry(table.name_id(row));
-            known.host_ns = known.host_ns.saturating_add(ns);
-            known.count += usize::from(last != Some(row));
-            known.longest = known.longest.filter(|longest| longest.0 >= ns).or(Some((ns, row)));
-            last = Some(row);
-        });
-        all
-    }
 }
 
 impl Idle<'_> {
-    /// The time of the main thread, which is computed for the first finding that names it.
-    fn host_time(&self) -> &HostTime {
-        self.host_time.get_or_init(|| HostTime::of(self.facts))
-    }
-
     fn ns(&self, cause: Cause) -> i64 {
         causes(self.device).find(|known| known.0 == cause).map_or(0, |known| known.1)
     }
@@ -159,8 +113,6 @@ impl Idle<'_> {
         let free = LAUNCHING.iter().map(|launching| launching.0).collect();
         finding.changes = Some(Changes { free, ..Changes::default() });
         finding.is_ideal = true;
-        finding.host_ns =
-            LAUNCHING.iter().map(|launching| self.host_time().by_cause[launching.0 as usize]).sum();
         Some(finding.shown_by(self.command(), self.longest(main)))
     }
 
@@ -201,7 +153,7 @@ impl Idle<'_> {
             return None;
         }
         // Waits that no idle time follows cost nothing.
-        let waits = &self.host_time().waits;
+        let waits = self.facts.host.waits();
         let of = |name: NameId| waits.get(name).copied().unwrap_or_default();
         let host_ns = idle.entries().iter().map(|&(name, _)| of(name).host_ns).fold(0, i64::saturating_add);
         // Of equal ones, the first decides.
@@ -277,8 +229,7 @@ impl Idle<'_> {
                 "the first allocations of a run take long: skip the first steps with torch.profiler.schedule, or allocate before the loop",
             )
         };
-        let mut finding = Finding::new(code, ns, message, advice).caused_by(Cause::Allocation);
-        finding.host_ns = self.host_time().by_cause[Cause::Allocation as usize];
+        let finding = Finding::new(code, ns, message, advice).caused_by(Cause::Allocation);
         Some(finding.shown_by(self.command(), self.longest(Cause::Allocation)))
     }
 

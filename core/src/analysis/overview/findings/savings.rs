@@ -36,7 +36,7 @@ pub(super) fn order(findings: &mut Vec<Finding>, replay: &Replay<'_>, join: Join
             // Advice says what a saving would be of.
             finding.advice.truncate(finding.advice.find("; the saving is").unwrap_or(finding.advice.len()));
         }
-        explain(findings);
+        explain(findings, replay);
         sort(findings);
         for at in (1..findings.len()).rev() {
             let is_same = |other: &Finding| other.changes.is_some() && other.changes == findings[at].changes;
@@ -50,11 +50,14 @@ pub(super) fn order(findings: &mut Vec<Finding>, replay: &Replay<'_>, join: Join
 }
 
 /// Says what savings above the idle time of a device come from: the replay leaves out all of the host's time for it.
-fn explain(findings: &mut [Finding]) {
-    for finding in findings {
+fn explain(findings: &mut [Finding], replay: &Replay<'_>) {
+    use FindingCode::{CachingAllocator, GpuIdle, HostBound};
+    for finding in findings.iter_mut().filter(|f| matches!(f.code, HostBound | CachingAllocator | GpuIdle)) {
         let is_more = |saving: Saving| saving.alone_ns > finding.cost_ns + finding.cost_ns / 20;
-        if finding.host_ns > finding.cost_ns && finding.saving.is_some_and(is_more) {
-            let all = time_ns(finding.host_ns, None);
+        let (Some(changes), true) = (&finding.changes, finding.saving.is_some_and(is_more)) else { continue };
+        let host_ns = replay.freed_ns(changes);
+        if host_ns > finding.cost_ns {
+            let all = time_ns(host_ns, None);
             finding.message =
                 format!("{}; the host spent {all} in it, also while the GPU was busy", finding.message);
         }

@@ -1,7 +1,7 @@
 //! Findings about the beginning of a run: first uses, and captures of CUDA graphs.
 
 use super::{Facts, Finding, FindingCode, SHOWN, percent, place, share, threshold};
-use crate::analysis::device::idle::{Capture, Captures, Cause};
+use crate::analysis::device::idle::{Capture, Cause};
 use crate::analysis::intervals::Intervals;
 use crate::base::names::{ByName, NameId};
 use crate::base::order::{descending, sort_by_key};
@@ -23,7 +23,7 @@ pub(super) fn start(out: &mut Vec<Finding>, facts: &Facts<'_>) {
 /// Calls that create contexts or load code.
 fn cold_start(facts: &Facts<'_>) -> Option<Finding> {
     let table = facts.table();
-    let mut calls = facts.first_uses.clone();
+    let mut calls = facts.first_uses.to_vec();
     let times = calls.iter().map(|&row| (table.ts(row), table.end(row))).collect();
     let ns = Intervals::union_of(times).length();
     sort_by_key(&mut calls, |&row| (descending(table.dur(row)), i64::from(row)));
@@ -106,7 +106,7 @@ fn cold_iteration(facts: &Facts<'_>) -> Option<Finding> {
 
 /// Captures of CUDA graphs, in which nothing runs.
 fn capture(facts: &Facts<'_>) -> Option<Finding> {
-    let captures: Vec<Capture> = Captures::new(facts.analysis.trace).all().copied().collect();
+    let captures: Vec<Capture> = facts.host.captures().copied().collect();
     let ns = Intervals::union_of(captures.iter().map(|capture| capture.time).collect()).length();
     if share(ns, facts.wall_ns) < threshold::EFFECT {
         return None;

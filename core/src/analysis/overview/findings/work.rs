@@ -102,7 +102,7 @@ impl TensorCores {
 /// Products in single precision on devices with tensor cores.
 fn tensor_cores(facts: &Facts<'_>) -> Option<Finding> {
     let cores = TensorCores::of(facts)?;
-    let names = facts.table().names.that(|name| {
+    let names = facts.kernel_names(|name| {
         let name = name.to_ascii_lowercase();
         SINGLE.iter().any(|part| name.contains(part))
     });
@@ -141,7 +141,7 @@ fn tensor_cores(facts: &Facts<'_>) -> Option<Finding> {
 
 /// Products on tensor cores whose sizes or strides allow loads of one or two elements only.
 fn misaligned(facts: &Facts<'_>) -> Option<Finding> {
-    let names = facts.table().names.that(|name| {
+    let names = facts.kernel_names(|name| {
         let is_end = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
         ["align1", "align2"].iter().any(|part| name.split(part).skip(1).any(is_end))
     });
@@ -207,7 +207,7 @@ const MOST: f64 = 0.4;
 /// Kernels that each compute one operation on every element.
 fn elementwise(facts: &Facts<'_>) -> Option<Finding> {
     let table = facts.table();
-    let generated = table.names.that(|name| name.starts_with("triton_"));
+    let generated = facts.kernel_names(|name| name.starts_with("triton_"));
     let is_single = |kernel: &&Kernel| {
         matches!(kernel.category, Is::Elementwise | Is::Copy | Is::Layout | Is::Random)
             && !generated.has(table.name_id(kernel.row))
@@ -272,7 +272,7 @@ fn layout(facts: &Facts<'_>) -> Option<Finding> {
     let (analysis, table) = (facts.analysis, facts.table());
     let mut kernels: Vec<Kernel> =
         facts.kernels.iter().filter(|kernel| kernel.category == Is::Layout).copied().collect();
-    let of_convolutions = table.names.that(|name| {
+    let of_convolutions = facts.kernel_names(|name| {
         let name = name.to_ascii_lowercase();
         ["nchwtonhwc", "nhwctonchw", "batched_transpose"].iter().any(|part| name.contains(part))
     });

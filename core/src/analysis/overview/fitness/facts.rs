@@ -1,13 +1,13 @@
 //! What a trace has, counted once for all rules.
 
-use crate::analysis::device::device_time::{Class, Classes};
+use crate::analysis::context::Analysis;
+use crate::analysis::device::device_time::Class;
 use crate::analysis::device::idle::{Captures, WAIT_NS, early_waits};
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::torch::device_type::DeviceType;
-use crate::trace::Trace;
 use crate::trace::link::is_launch_name;
 use crate::trace::table::category::Category;
-use crate::trace::table::events::Row;
+use crate::trace::table::events::{Row, Table};
 use alloc::vec::Vec;
 
 /// Events of one kind: how many there are, and the first.
@@ -67,16 +67,17 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn new(trace: &Trace) -> Facts {
+    pub(super) fn new(analysis: &Analysis<'_>) -> Facts {
+        let (trace, classes) = (analysis.trace, analysis.classes());
         let table = &trace.table;
         let mut facts = Facts::default();
-        let mut classes = Classes::new(trace);
         let mut has_work = alloc::vec![false; table.len()];
         for &(_, call) in &trace.links.launch_of {
             has_work[call.index()] = true;
         }
         let memory = table.names.find("[memory]");
         let captures = Captures::new(trace);
+        let graphs = table.names.that(|name| name.contains("GraphLaunch"));
         let memsets = table.names.that(|name| name.contains("emset"));
         let launching = table.names.that(is_launch_name);
         let host_collectives = table.names.that(is_host_collective);
@@ -102,14 +103,16 @@ impl Facts {
                     }
                 }
                 category if category.is_device_work() && table.is_span(row) => {
-                    facts.add_work(trace, row, classes.class(row));
-                    match trace.links.launch(row) {
+                    let call = trace.links.launch(row);
+                    let is_graph = call.is_some_and(|call| graphs.has(table.name_id(call)));
+                    facts.add_work(table, (row, classes.class(row)), call, is_graph);
+                    match call {
                         Some(_) => linked_ns = linked_ns.min(table.ts(row)),
                         None => unlinked.push(row),
                     }
                     let known = &mut streams[table.track_id(row).0 as usize];
                     if !core::mem::replace(known, true) {
-                        facts.add_first(trace, row);
+                        facts.add_first(table, row, call);
                     }
                 }
                 Category::CpuInstant if Some(table.name_id(row)) == memory => {
@@ -136,31 +139,26 @@ impl Facts {
     }
 
     /// The first work of a stream began long after its launch: the stream still did other work.
-    fn add_first(&mut self, trace: &Trace, row: Row) {
-        let table = &trace.table;
+    fn add_first(&mut self, table: &Table, row: Row, call: Option<Row>) {
         // The call of a copy can wait as well.
         let from =
             |call| if table.category(row) == Category::Memcpy { table.ts(call) } else { table.end(call) };
         let delay = |call: Row| table.ts(row).saturating_sub(from(call));
-        if trace.links.launch(row).is_some_and(|call| delay(call) >= WAIT_NS) {
+        if call.is_some_and(|call| delay(call) >= WAIT_NS) {
             self.before.add(row);
         }
     }
 
-    fn add_work(&mut self, trace: &Trace, row: Row, class: Class) {
-        let table = &trace.table;
+    fn add_work(&mut self, table: &Table, (row, class): (Row, Class), call: Option<Row>, is_graph: bool) {
         self.work.add(row);
         self.work_ns = self.work_ns.saturating_add(table.dur(row).max(0));
-        match trace.links.launch(row) {
+        match call {
             None => self.unlaunched.add(row),
-            Some(call) => {
-                if table.ts(row) < table.ts(call) {
-                    self.early.add(row);
-                }
-                if table.name(call).contains("GraphLaunch") {
-                    self.graphs.add(row);
-                }
-            }
+            Some(call) if table.ts(row) < table.ts(call) => self.early.add(row),
+            Some(_) => {}
+        }
+        if is_graph {
+            self.graphs.add(row);
         }
         if class == Class::Communication {
             let duration = table.dur(row).max(0);

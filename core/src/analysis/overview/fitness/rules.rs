@@ -4,6 +4,7 @@ use super::Question::{Communication, DeviceTime, Idle, Memory, Operators, Steps}
 use super::Verdict::{Limited, Unfit};
 use super::facts::{Count, Facts};
 use super::{Question, Reason, ReasonCode};
+use crate::analysis::context::Analysis;
 use crate::analysis::device::steps::Step;
 use crate::analysis::overview::validator::{RuleName, validate};
 use crate::base::diagnostics::{Code, Severity};
@@ -52,9 +53,9 @@ const EVERY: &[Question] = &[Operators, DeviceTime, Idle, Communication, Memory,
 const DEVICE: &[Question] = &[DeviceTime, Idle, Communication];
 
 /// Returns all reasons.
-pub(super) fn reasons(trace: &Trace, steps: &[Step]) -> Vec<Reason> {
-    let facts = Facts::new(trace);
-    let mut out = Reasons { trace, facts, found: Vec::new() };
+pub(super) fn reasons(analysis: &Analysis<'_>, steps: &[Step]) -> Vec<Reason> {
+    let facts = Facts::new(analysis);
+    let mut out = Reasons { trace: analysis.trace, facts, found: Vec::new() };
     out.absent(steps);
     out.links();
     out.quality();

@@ -7,7 +7,7 @@ use super::Periods;
 use super::places::{Builder, DEVICES, NOWHERE};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::attributes::copy_name;
-use crate::analysis::device::device_time::{Class, Classes};
+use crate::analysis::device::device_time::Class;
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::runs::compare::kinds::RowKind;
 use crate::trace::table::events::Row;
@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 /// Adds the places of the activities of all devices.
 pub(super) fn add(analysis: &Analysis<'_>, periods: &Periods, places: &mut Builder<'_>) {
     let table = &analysis.trace.table;
-    let mut classes = Classes::new(analysis.trace);
+    let classes = analysis.classes();
     for ((_, rows), device) in analysis.activities().iter().zip(analysis.devices()) {
         let mut of_class: [Vec<(Row, u32)>; 4] = Default::default();
         for &row in rows {

@@ -3,7 +3,8 @@
 use super::Call;
 use super::groups::{Group, Groups};
 use super::record::{Fields, tensors};
-use crate::analysis::device::device_time::{Class, Classes};
+use crate::analysis::device::classes::Classes;
+use crate::analysis::device::device_time::Class;
 use crate::analysis::device::operation::Operation;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
@@ -14,7 +15,7 @@ use alloc::vec::Vec;
 /// Returns a call for each communication kernel.
 pub(super) fn calls(trace: &Trace, fields: &Fields, groups: &mut Groups) -> Vec<Call> {
     let table = &trace.table;
-    let mut classes = Classes::new(trace);
+    let classes = Classes::new(trace);
     let work = table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row));
     let rows: Vec<Row> = work.filter(|&row| classes.class(row) == Class::Communication).collect();
     rows.into_iter().map(|row| call(trace, fields, groups, row)).collect()
