@@ -10,7 +10,7 @@ use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::tracks::TrackId;
-use crate::trace::tree::Position;
+use crate::trace::tree::{Lane, Position};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -55,7 +55,7 @@ impl Doing {
 /// The waits of the host in spans of one name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Waits {
-    /// The time, and the number of spans.
+    /// The time, and the number of spans that waited.
     pub(crate) host_ns: i64,
     pub(crate) count: usize,
     /// The longest wait, and its span.
@@ -63,9 +63,8 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    fn add(&mut self, ns: i64, row: Row, is_new: bool) {
+    fn add(&mut self, ns: i64, row: Row) {
         self.host_ns = self.host_ns.saturating_add(ns);
-        self.count += usize::from(is_new);
         self.longest = self.longest.filter(|longest| longest.0 >= ns).or(Some((ns, row)));
     }
 }
@@ -203,20 +202,21 @@ impl<'a> Host<'a> {
     /// The waits of the main thread and those that run backward passes, by the name of what stood behind them.
     pub(crate) fn waits(&self) -> ByName<Waits> {
         let (table, tree) = (&self.trace.table, &self.trace.tree);
-        let mut waits = ByName::<Waits>::default();
-        let Some(main) = self.main else { return waits };
-        let threads = self.backward_of(main).iter().filter(|&&thread| thread != main);
-        for lane in threads.chain([&main]).flat_map(|&thread| tree.lanes_of(thread)) {
-            let mut last = None;
-            for at in lane.positions() {
-                let waits_at = |at: Position| {
-                    self.doing[at.index()].filter(|doing| doing.cause == Cause::Synchronization)
-                };
-                let Some(Doing { behind, .. }) = waits_at(at) else { continue };
-                if tree.parent(at).and_then(waits_at).is_none() {
-                    let is_new = last.replace(behind) != Some(behind);
-                    waits.entry(table.name_id(behind)).add(table.dur(tree.row(at)).max(0), behind, is_new);
-                }
+        // Queries return at once.
+        let queries = table.names.that(|name| name.contains("Query"));
+        let waiting = |at: Position| {
+            let doing = self.doing[at.index()].filter(|doing| doing.cause == Cause::Synchronization);
+            doing.filter(|_| !queries.has(table.name_id(tree.row(at))))
+        };
+        let (mut waits, mut waited) = (ByName::<Waits>::default(), Index::default());
+        let others = self.main.map_or(&[][..], |main| self.backward_of(main));
+        let threads = others.iter().filter(|&&thread| Some(thread) != self.main).chain(&self.main);
+        for at in threads.flat_map(|&thread| tree.lanes_of(thread)).flat_map(Lane::positions) {
+            let Some(Doing { behind, .. }) = waiting(at) else { continue };
+            if tree.parent(at).and_then(waiting).is_none() {
+                let known = waits.entry(table.name_id(behind));
+                known.add(table.dur(tree.row(at)).max(0), behind);
+                known.count += usize::from(waited.insert((i64::from(behind), 0)));
             }
         }
         waits
@@ -332,3 +332,39 @@ fn is_backward_node(name: &str) -> bool {
 
 /// The number of threads of a process that are consulted for the backward pass: PyTorch has one for each device.
 const MOST_BACKWARD: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_counted_by_operator() {
+        let trace = Trace::read(
+            br#"[{"ph":"X","cat":"cpu_op","name":"aten::item","pid":1,"tid":1,"ts":10,"dur":50},
+            {"ph":"X","cat":"cpu_op","name":"aten::_local_scalar_dense","pid":1,"tid":1,"ts":11,"dur":48},
+            {"ph":"X","cat":"cuda_runtime","name":"cudaMemcpyAsync","pid":1,"tid":1,"ts":12,"dur":30,"args":{"correlation":1}},
+            {"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":1,"tid":1,"ts":43,"dur":10},
+            {"ph":"X","cat":"cuda_runtime","name":"cudaEventQuery","pid":1,"tid":1,"ts":54,"dur":3},
+            {"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":70,"dur":9},
+            {"ph":"X","cat":"cuda_runtime","name":"cudaEventQuery","pid":1,"tid":1,"ts":71,"dur":3},
+            {"ph":"X","cat":"cuda_runtime","name":"cudaDeviceSynchronize","pid":1,"tid":1,"ts":80,"dur":7},
+            {"ph":"X","cat":"cpu_op","name":"aten::mul","pid":1,"tid":2,"ts":10,"dur":9},
+            {"ph":"X","cat":"cuda_runtime","name":"cudaDeviceSynchronize","pid":1,"tid":2,"ts":30,"dur":70},
+            {"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH (Device -> Pageable)","pid":0,"tid":7,"ts":20,"dur":2,"args":{"correlation":1}}]"#,
+        )
+        .expect("a trace");
+        let waits = Host::new(&trace).waits();
+        let found: Vec<_> = waits
+            .entries()
+            .iter()
+            .map(|(name, waits)| {
+                let longest = waits.longest.map(|longest| longest.0);
+                (trace.table.names.get(*name), waits.count, waits.host_ns, longest)
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [("aten::item", 1, 40_000, Some(30_000)), ("cudaDeviceSynchronize", 1, 7_000, Some(7_000))]
+        );
+    }
+}
