@@ -155,6 +155,9 @@ mod tests {
             savings.map(|saving| saving.map(|saving| (saving.alone_ns, saving.added_ns))).collect();
         // Each alone saves 15 us, and so do both.
         assert_eq!(found, [Some((15_000, 15_000)), Some((15_000, 0)), None]);
+        let says =
+            |at: usize, time: &str| findings[at].message.contains(&format!("the host spent {time} in it"));
+        assert!(says(0, "35.000us") && says(1, "60.000us"), "{findings:?}");
     }
 
     #[test]
