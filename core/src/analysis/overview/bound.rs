@@ -4,12 +4,13 @@
 //! exposed copies, or else for what the host did meanwhile. Without one, it counts for what the main thread did.
 
 use crate::analysis::context::Analysis;
-use crate::analysis::device::device_time::DeviceTime;
+use crate::analysis::device::device_time::{Class, DeviceTime};
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::kernel_limits::{KernelLimits, Limits};
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::device::peak;
 use crate::analysis::intervals::Intervals;
+use crate::analysis::replay::{Changes, NodeKind, Replay};
 use crate::base::order::{descending, sort_by_key};
 use crate::base::rows::{Column, Shape, record};
 use crate::base::units::time_ns;
@@ -70,6 +71,9 @@ pub struct Bound {
     pub parts: Vec<(BoundBy, f64)>,
     /// The time that the shares are of, in ns.
     pub time_ns: i64,
+    /// How long a replay takes in which the limit takes no time, as a share of the replay without changes. `None` for limits of the
+    /// host, and if a replay cannot answer it.
+    pub left_share: Option<f64>,
     /// In one sentence.
     pub message: String,
 }
@@ -79,6 +83,33 @@ impl Bound {
     pub(crate) fn ns(&self, by: BoundBy) -> i64 {
         let share = self.parts.iter().find(|part| part.0 == by).map_or(0.0, |part| part.1);
         (share * self.time_ns as f64) as i64
+    }
+
+    /// Adds what a replay takes in which the limit takes no time. If that saves little, something else takes nearly as long
+    /// meanwhile, such as the host.
+    pub(crate) fn compare(&mut self, replay: &Replay<'_>) {
+        let (classes, what): (&[Class], _) = match self.by {
+            BoundBy::GpuCompute | BoundBy::MemoryBandwidth => (&[Class::Compute], "kernels take"),
+            BoundBy::Communication => (&[Class::Communication], "communication takes"),
+            BoundBy::Copies => (&[Class::Memcpy, Class::Memset], "copies take"),
+            _ => return,
+        };
+        if !replay.graph().ids().any(|id| matches!(replay.graph().node(id).kind, NodeKind::Device(_))) {
+            return;
+        }
+        let left = replay.wall_ns(&Changes::without_classes(classes)) as f64;
+        let left = left / replay.replayed_ns().max(1) as f64;
+        self.left_share = Some(left);
+        if 1.0 - left < self.share / 4.0 {
+            let shorter = match 1.0 - left {
+                saved if saved < 0.005 => "not shorter".into(),
+                saved => format!("only {} shorter", percent(saved)),
+            };
+            let rest = format!(
+                "the rest of the run is nearly as slow: a replay in which {what} no time is {shorter}"
+            );
+            self.message = format!("{}; {rest}", self.message);
+        }
     }
 }
 
@@ -112,7 +143,7 @@ pub(crate) fn bound(analysis: &Analysis<'_>, host: &Host<'_>, can_tell: bool) ->
     let (by, share) = if is_known { (by, share) } else { (BoundBy::CannotTell, unknown) };
     let by = if by == BoundBy::GpuCompute { kind_of_compute(analysis, &mut parts) } else { by };
     let message = message(analysis, by, share, (&parts, all));
-    Some(Bound { by, share, parts, time_ns: all, message })
+    Some(Bound { by, share, parts, time_ns: all, left_share: None, message })
 }
 
 /// What the kernels that bound a run are limited by; the parts get its name.
@@ -275,6 +306,8 @@ record! {
         Column::text("message", "", "The limit in one sentence.") => bound.message.as_str(),
         Column::json("parts", "", Shape::Records(&BOUND_PART), "All limits with their shares, the largest first.") =>
             bound.parts.iter().map(part_json).collect::<Value>(),
+        Column::share("left_share", "", "How long a replay takes in which the limit takes no time, of the replay without changes; null for limits of the host, and if a replay cannot answer it.")
+            .nullable() => bound.left_share,
     ]
 }
 
@@ -283,4 +316,45 @@ record! {
         Column::word("by", "", &BoundBy::VOCABULARY, "What it is.") => part.0.as_str(),
         Column::share("share", "", "Its share of the wall time.") => part.1,
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Twenty operators of 10 us that launch a kernel each, whose durations in us are given; then a wait for all of them.
+    fn bound_of(kernel: i64) -> Bound {
+        let launch = |at: i64| {
+            let (call, work) = (at * 10 + 1, (at * 10 + 3).max(3 + at * kernel));
+            format!(
+                r#"{{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":{},"dur":10}},
+                {{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":{call},"dur":2,"args":{{"correlation":{at}}}}},
+                {{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":{work},"dur":{kernel},"args":{{"correlation":{at}}}}},"#,
+                at * 10
+            )
+        };
+        let end = 200.max(3 + 20 * kernel);
+        let events: String = (0..20).map(launch).collect();
+        let wait = format!(
+            r#"{{"ph":"X","cat":"cuda_runtime","name":"cudaDeviceSynchronize","pid":1,"tid":1,"ts":200,"dur":{}}}"#,
+            end - 199
+        );
+        let trace = Trace::read(format!("[{events}{wait}]").as_bytes()).expect("a trace");
+        Analysis::new(&trace).summary().bound.clone().expect("a limit")
+    }
+
+    #[test]
+    fn a_limit_beside_an_equal_one_says_so() {
+        let hidden = bound_of(9);
+        assert_eq!(hidden.by, BoundBy::GpuCompute);
+        assert!(
+            hidden.message.ends_with("nearly as slow: a replay in which kernels take no time is not shorter"),
+            "{hidden:?}"
+        );
+        assert!(hidden.left_share.is_some_and(|left| left > 0.97), "{hidden:?}");
+        let decisive = bound_of(30);
+        assert_eq!(decisive.by, BoundBy::GpuCompute);
+        assert!(!decisive.message.contains("replay"), "{decisive:?}");
+        assert!(decisive.left_share.is_some_and(|left| (0.3..0.4).contains(&left)), "{decisive:?}");
+    }
 }

@@ -4,10 +4,9 @@ use super::{Facts, Finding, FindingCode, SHOWN, percent, share, threshold};
 use crate::analysis::device::device_time::{Class, DeviceTime};
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::overview::bound::BoundBy;
-use crate::analysis::replay::{Changes, Faster};
+use crate::analysis::replay::Changes;
 use crate::base::units::time_ns;
 use crate::trace::table::events::Row;
-use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -34,8 +33,7 @@ pub(super) fn exposed(out: &mut Vec<Finding>, facts: &Facts<'_>) {
     );
     let advice = "see with `ranks` whether it waits for other ranks; overlap the rest with computation: bucket sizes, prefetching, a separate stream";
     let mut finding = Finding::new(FindingCode::ExposedCommunication, ns, message, advice);
-    let hidden = Faster { work: Class::Communication.as_str().to_owned(), factor: 1e6 };
-    finding.changes = Some(Changes { faster: [hidden].into(), ..Changes::default() });
+    finding.changes = Some(Changes::without_classes(&[Class::Communication]));
     finding.is_ideal = true;
     let groups = analysis.kernel_groups().iter().filter(|group| group.class == Class::Communication);
     let longest: Vec<Row> = groups.take(SHOWN).map(|group| group.longest).collect();
