@@ -2,8 +2,7 @@
 //! PyTorch's TensorBoard plugin.
 
 use kinetoscope_core::analysis::context::Analysis;
-use kinetoscope_core::analysis::device::classes::Classes;
-use kinetoscope_core::analysis::device::device_time::Class;
+use kinetoscope_core::analysis::device::classes::{Class, Classes};
 use kinetoscope_core::analysis::device::kernels::KernelGroup;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::kernel_rules::KernelRules;

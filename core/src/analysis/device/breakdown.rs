@@ -3,7 +3,8 @@
 //! Each instant counts for the first class of work that runs: compute, communication, memcpy, memset. So the parts of
 //! communication and of copies are those that compute does not hide. The remainder is idle time.
 
-use super::device_time::{Class, DeviceTime};
+use super::classes::Class;
+use super::device_time::DeviceTime;
 use crate::analysis::context::Analysis;
 use crate::analysis::intervals::{Interval, Lengths, lengths_in};
 use crate::analysis::query::options::{Opt, options};

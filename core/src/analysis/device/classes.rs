@@ -1,7 +1,7 @@
 //! The classes and categories of activities, from the names of kernels.
 
-use super::device_time::Class;
 use crate::analysis::context::Analysis;
+use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::kernel_rules::{KernelCategory, KernelKind, Patterns};
 use crate::trace::table::category::Category;
@@ -9,6 +9,23 @@ use crate::trace::table::events::{Row, Table};
 use alloc::sync::Arc;
 use core::cell::OnceCell;
 use core::sync::atomic::{AtomicU16, Ordering};
+
+words! {
+    "WorkClass"
+    /// A class of device work.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum Class {
+        /// Kernels that compute.
+        Compute = "compute",
+        /// Kernels of the category `communication`.
+        Communication = "communication",
+        /// Copies.
+        Memcpy = "memcpy",
+        /// Memsets.
+        Memset = "memset",
+    }
+}
 
 /// Classifies activities. Results are kept for each name: a trace has many activities and few names.
 #[derive(Clone, Debug)]

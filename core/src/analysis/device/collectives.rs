@@ -3,8 +3,7 @@
 //! A call with arguments is a row with the sum of its device work. Kernels of collectives without such a call, and spans of
 //! Gloo or MPI, are rows as well: their names say which collective they are, and what the arguments would say is not known.
 
-use super::classes::Classes;
-use super::device_time::Class;
+use super::classes::{Class, Classes};
 use super::names::{is_host_collective, short_name};
 use super::operation::Operation;
 use crate::analysis::query::options::ListOptions;

@@ -6,36 +6,18 @@
 //!
 //! An idle gap lies between two activities of a device. Each instant of it has a cause, see `idle`.
 
-use super::classes::Classes;
+use super::classes::{Class, Classes};
 use super::idle::{Cause, Causes, GapPart, Host};
 use crate::analysis::context::Analysis;
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths};
 use crate::base::index::Index;
 use crate::base::names::Names;
 use crate::base::order::sort_by_key;
-use crate::base::words::words;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::merged::device_name;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-words! {
-    "WorkClass"
-    /// A class of device work.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    #[non_exhaustive]
-    pub enum Class {
-        /// Kernels that compute.
-        Compute = "compute",
-        /// Kernels of the category `communication`.
-        Communication = "communication",
-        /// Copies.
-        Memcpy = "memcpy",
-        /// Memsets.
-        Memset = "memset",
-    }
-}
 
 /// The times of one class on one device, in ns.
 #[derive(Clone, Debug, PartialEq, Eq)]

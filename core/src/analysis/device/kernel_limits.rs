@@ -1,6 +1,6 @@
 //! How close kernels come to the limits of the device, by category.
 
-use super::device_time::Class;
+use super::classes::Class;
 use super::kernel_work::KernelWork;
 use super::peak::{Bound, Least, Rated};
 use crate::analysis::context::Analysis;

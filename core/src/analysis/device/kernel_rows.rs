@@ -1,7 +1,7 @@
 //! The groups of device work as rows.
 
 use super::attributes::{annotation, occupancy_limit};
-use super::device_time::Class;
+use super::classes::Class;
 use super::kernel_keys::KernelsBy;
 use super::kernel_work::KernelWork;
 use super::kernels::{KernelGroup, groups};

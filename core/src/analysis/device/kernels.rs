@@ -1,7 +1,6 @@
 //! Device work in groups, and the sums of each group.
 
-use super::classes::Classes;
-use super::device_time::Class;
+use super::classes::{Class, Classes};
 use super::kernel_keys::{KernelsBy, Keys};
 use super::kernel_work::KernelWork;
 use crate::analysis::context::Analysis;

@@ -4,7 +4,8 @@
 //! it: each instant counts for the first of kernel, communication, memcpy, memset, runtime call, data loading and
 //! operator that was running at that time, on any device or thread of its process. The remainder is `other`.
 
-use super::device_time::{Class, DeviceTime};
+use super::classes::Class;
+use super::device_time::DeviceTime;
 use super::ranges::Ranges;
 use crate::analysis::context::Analysis;
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths_in};

@@ -4,7 +4,8 @@
 //! exposed copies, or else for what the host did meanwhile. Without one, it counts for what the main thread did.
 
 use crate::analysis::context::Analysis;
-use crate::analysis::device::device_time::{Class, DeviceTime};
+use crate::analysis::device::classes::Class;
+use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::kernel_limits::{KernelLimits, Limits};
 use crate::analysis::device::names::is_host_collective;
@@ -344,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_beside_an_equal_one_says_so() {
+    fn a_limit_that_saves_little_says_so() {
         let hidden = bound_of(9);
         assert_eq!(hidden.by, BoundBy::GpuCompute);
         assert!(

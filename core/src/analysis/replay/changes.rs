@@ -2,7 +2,7 @@
 
 use super::graph::Dependency;
 use super::path::PathPart;
-use crate::analysis::device::device_time::Class;
+use crate::analysis::device::classes::Class;
 use crate::analysis::device::idle::Cause;
 use crate::base::order::sort_by_key;
 use crate::base::words::Word;

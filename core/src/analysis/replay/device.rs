@@ -2,7 +2,8 @@
 
 use super::graph::{GraphNode, NodeId, NodeKind};
 use crate::analysis::context::Analysis;
-use crate::analysis::device::device_time::{Class, activities};
+use crate::analysis::device::classes::Class;
+use crate::analysis::device::device_time::activities;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use crate::trace::table::tracks::TrackId;

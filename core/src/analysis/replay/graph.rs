@@ -1,6 +1,6 @@
 //! The graph of a trace: nodes with their durations, and the points in time that they depend on.
 
-use crate::analysis::device::device_time::Class;
+use crate::analysis::device::classes::Class;
 use crate::analysis::device::idle::Cause;
 use crate::analysis::intervals::Interval;
 use crate::base::handle::{Run, handle, run};

@@ -7,7 +7,7 @@
 use super::graph::{Dependency, Edge, Graph, NodeId, NodeKind, Point};
 use super::waits::TOLERANCE_NS;
 use crate::analysis::context::Analysis;
-use crate::analysis::device::device_time::Class;
+use crate::analysis::device::classes::Class;
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::intervals::Interval;

@@ -3,7 +3,7 @@
 use super::changes::Changes;
 use super::graph::{Dependency, Edge, Graph, NodeId, NodeKind, Point};
 use super::what_if::Replay;
-use crate::analysis::device::device_time::Class;
+use crate::analysis::device::classes::Class;
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::sequences::{Search, sequences};
 use crate::trace::table::events::Row;

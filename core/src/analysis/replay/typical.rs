@@ -1,7 +1,7 @@
 //! What delays usually take in a trace: the medians of those that nothing else explains.
 
 use super::builder::Builder;
-use crate::analysis::device::device_time::Class;
+use crate::analysis::device::classes::Class;
 use crate::analysis::device::idle::WAIT_NS;
 use alloc::vec::Vec;
 

@@ -4,7 +4,7 @@ use super::bounds::Bounds;
 use super::changes::{Changes, Faster, Free};
 use super::graph::NodeKind;
 use super::what_if::Replay;
-use crate::analysis::device::device_time::Class;
+use crate::analysis::device::classes::Class;
 use crate::analysis::device::idle::Cause;
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;

@@ -6,8 +6,7 @@ use super::column::{Column, Wanted, device, fields, number, opened, since, strea
 use super::distinct::{Distinct, address};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::attributes::{annotation, occupancy_limit};
-use crate::analysis::device::classes::Classes;
-use crate::analysis::device::device_time::Class;
+use crate::analysis::device::classes::{Class, Classes};
 use crate::analysis::device::kernel_keys::{KernelsBy, Keys, activity_name};
 use crate::analysis::device::kernel_work::KernelWork;
 use crate::analysis::device::names::short_name;

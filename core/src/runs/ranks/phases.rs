@@ -12,8 +12,7 @@ mod host;
 
 pub(crate) use host::program_threads;
 
-use crate::analysis::device::classes::Classes;
-use crate::analysis::device::device_time::Class;
+use crate::analysis::device::classes::{Class, Classes};
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::base::order::sort_by_key;
 use crate::base::words::words;

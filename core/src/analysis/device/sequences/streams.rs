@@ -2,8 +2,8 @@
 
 use super::Gap;
 use super::repeats::Token;
-use crate::analysis::device::classes::Classes;
-use crate::analysis::device::device_time::{Class, activities};
+use crate::analysis::device::classes::{Class, Classes};
+use crate::analysis::device::device_time::activities;
 use crate::analysis::device::kernel_keys::{KernelsBy, Keys};
 use crate::analysis::device::names::is_sync_name;
 use crate::analysis::device::ranges::step_ranges;

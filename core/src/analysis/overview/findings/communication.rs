@@ -1,7 +1,8 @@
 //! The finding about communication that nothing hides.
 
 use super::{Facts, Finding, FindingCode, SHOWN, percent, share, threshold};
-use crate::analysis::device::device_time::{Class, DeviceTime};
+use crate::analysis::device::classes::Class;
+use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::overview::bound::BoundBy;
 use crate::analysis::replay::Changes;

@@ -1,7 +1,7 @@
 //! What a trace has, counted once for all rules.
 
 use crate::analysis::context::Analysis;
-use crate::analysis::device::device_time::Class;
+use crate::analysis::device::classes::Class;
 use crate::analysis::device::idle::{Captures, WAIT_NS, early_waits};
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::torch::device_type::DeviceType;

@@ -7,7 +7,7 @@ use super::Periods;
 use super::places::{Builder, DEVICES, NOWHERE};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::attributes::copy_name;
-use crate::analysis::device::device_time::Class;
+use crate::analysis::device::classes::Class;
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::runs::compare::kinds::RowKind;
 use crate::trace::table::events::Row;

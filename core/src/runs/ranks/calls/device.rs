@@ -3,8 +3,7 @@
 use super::Call;
 use super::groups::{Group, Groups};
 use super::record::{Fields, tensors};
-use crate::analysis::device::classes::Classes;
-use crate::analysis::device::device_time::Class;
+use crate::analysis::device::classes::{Class, Classes};
 use crate::analysis::device::operation::Operation;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
