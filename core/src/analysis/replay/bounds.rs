@@ -81,8 +81,8 @@ impl<'a> Bounds<'a> {
 
 /// The wall time of a replay with changes, in ns.
 fn wall_ns(replay: &Replay<'_>, case: &Case, changes: &Changes) -> i64 {
-    let (assumption, graph) = (case.assumption, &replay.graph);
-    let plan = Plan::new(replay, changes);
+    let (assumption, graph) = (case.assumption, replay.graph());
+    let plan = Plan::new(&replay.recorded, changes);
     let (mut durations, mut times, mut late) = (Vec::new(), Vec::new(), case.late.clone());
     plan.durations(&mut durations);
     for (node, &kind) in graph.kinds.iter().enumerate() {
@@ -102,7 +102,7 @@ fn wall_ns(replay: &Replay<'_>, case: &Case, changes: &Changes) -> i64 {
 
 /// How much later than all that it depended on each point was, in ns.
 fn late(replay: &Replay<'_>, assumption: Assumption) -> Vec<i64> {
-    let graph = &replay.graph;
+    let graph = replay.graph();
     let mut late = vec![0; graph.nodes.len() * 2];
     for id in graph.ids() {
         let (node, kind) = (graph.node(id), graph.kinds[id.index()]);

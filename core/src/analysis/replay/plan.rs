@@ -2,17 +2,26 @@
 
 use super::changes::Changes;
 use super::graph::{Dependency, Edge, Graph, NodeId, NodeKind, Point};
-use super::what_if::Replay;
-use crate::analysis::device::classes::Class;
+use crate::analysis::device::classes::{Class, Kinds};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::sequences::{Search, sequences};
+use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use alloc::vec;
 use alloc::vec::Vec;
 
+/// What is replayed.
+pub(super) struct Recorded<'a> {
+    pub(super) trace: &'a Trace,
+    pub(super) graph: Graph,
+    /// The time of the code of the host by cause, by node.
+    pub(super) code: Vec<(NodeId, Cause, i64)>,
+    pub(super) kinds: Kinds,
+}
+
 /// What is different in a replay.
 pub(super) struct Plan<'a> {
-    replay: &'a Replay<'a>,
+    recorded: &'a Recorded<'a>,
     changes: &'a Changes,
     /// Whether each cause takes no time.
     free: [bool; Cause::ALL.len()],
@@ -25,15 +34,15 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(replay: &'a Replay<'a>, changes: &'a Changes) -> Plan<'a> {
+    pub(super) fn new(recorded: &'a Recorded<'a>, changes: &'a Changes) -> Plan<'a> {
         let free = Cause::ALL.map(|cause| changes.is_free(cause));
         let free_delays = Dependency::ALL.map(|why| changes.is_delay_free(why));
-        let fused = if changes.fuse.is_empty() { Vec::new() } else { fused(replay, changes) };
+        let fused = if changes.fuse.is_empty() { Vec::new() } else { fused(recorded, changes) };
         let keeps_dependencies = !free.contains(&true)
             && !free_delays.contains(&true)
             && fused.is_empty()
             && !changes.overlap_communication;
-        Plan { replay, changes, free, free_delays, fused, keeps_dependencies }
+        Plan { recorded, changes, free, free_delays, fused, keeps_dependencies }
     }
 
     /// Whether a call takes no time, or a wait for data.
@@ -47,10 +56,10 @@ impl<'a> Plan<'a> {
 
     /// Sets the durations of all nodes without waiting, in ns.
     pub(super) fn durations(&self, durations: &mut Vec<i64>) {
-        let graph = &self.replay.graph;
+        let graph = &self.recorded.graph;
         durations.clone_from(&graph.own_ns);
         if self.free.contains(&true) {
-            for &(node, cause, ns) in &self.replay.code {
+            for &(node, cause, ns) in &self.recorded.code {
                 if self.free[cause as usize] {
                     durations[node.index()] -= ns;
                 }
@@ -74,10 +83,10 @@ impl<'a> Plan<'a> {
 
     /// Shortens the work whose class, category or name is meant.
     fn faster(&self, durations: &mut [i64]) {
-        let table = &self.replay.trace.table;
-        let classes = self.replay.classes();
+        let table = &self.recorded.trace.table;
+        let classes = self.recorded.kinds.classes(self.recorded.trace);
         let mut factors: Vec<Option<f64>> = vec![None; table.names.len()];
-        for (row, class, duration) in work(&self.replay.graph, durations) {
+        for (row, class, duration) in work(&self.recorded.graph, durations) {
             let known = &mut factors[table.name_id(row).0 as usize];
             let factor = *known.get_or_insert_with(|| {
                 let (name, category) = (table.name(row), classes.category(row));
@@ -91,7 +100,7 @@ impl<'a> Plan<'a> {
     /// Shortens the activities that are meant.
     fn faster_rows(&self, durations: &mut [i64]) {
         let faster = &self.changes.faster_rows;
-        for (row, _, duration) in work(&self.replay.graph, durations) {
+        for (row, _, duration) in work(&self.recorded.graph, durations) {
             if let Ok(at) = faster.binary_search_by_key(&row, |faster| faster.0) {
                 shorten(duration, faster[at].1);
             }
@@ -118,7 +127,7 @@ impl<'a> Plan<'a> {
 
     /// Whether a dependency is there.
     fn holds(&self, to: Point, edge: &Edge) -> bool {
-        let kind = |point: Point| self.replay.graph.kinds[point.node().index()];
+        let kind = |point: Point| self.recorded.graph.kinds[point.node().index()];
         let communicates = |point: Point| kind(point) == NodeKind::Device(Class::Communication);
         match edge.why {
             Dependency::Data => !self.free[Cause::DataLoading as usize],
@@ -145,9 +154,9 @@ fn shorten(duration: &mut i64, factor: f64) {
 }
 
 /// The activities that follow another one in a sequence that is one kernel, with their calls.
-fn fused(replay: &Replay<'_>, changes: &Changes) -> Vec<(NodeId, NodeId)> {
-    let graph = &replay.graph;
-    let sequences = sequences(replay.trace, &Search::default()).unwrap_or_default();
+fn fused(recorded: &Recorded<'_>, changes: &Changes) -> Vec<(NodeId, NodeId)> {
+    let graph = &recorded.graph;
+    let sequences = sequences(recorded.trace, &Search::default()).unwrap_or_default();
     let chosen = changes.fuse.iter().filter_map(|number| sequences.get(number.checked_sub(1)?));
     let rows = chosen.flat_map(|sequence| sequence.occurrences().flat_map(|rows| &rows[1..]));
     let mut rows: Vec<Row> = rows.copied().collect();

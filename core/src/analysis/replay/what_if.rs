@@ -2,10 +2,9 @@
 
 use super::changes::Changes;
 use super::graph::{Graph, NodeId, NodeKind, Point};
-use super::plan::Plan;
+use super::plan::{Plan, Recorded};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::classes::Class;
-use crate::analysis::device::classes::{Classes, Kinds};
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::sequences::{Search, sequences};
 use crate::base::error::Error;
@@ -17,11 +16,7 @@ use alloc::vec::Vec;
 
 /// Replays of a trace.
 pub struct Replay<'a> {
-    pub(super) trace: &'a Trace,
-    pub(super) graph: Graph,
-    /// The time of the code of the host by cause, by node.
-    pub(super) code: Vec<(NodeId, Cause, i64)>,
-    kinds: Kinds,
+    pub(super) recorded: Recorded<'a>,
     /// From the first to the last point as recorded, in ns.
     recorded_ns: i64,
     /// The same, replayed without changes.
@@ -50,7 +45,8 @@ impl<'a> Replay<'a> {
         let graph = Graph::from_trace(analysis, host);
         let code = code(&graph, host);
         let recorded_ns = wall(graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]));
-        let mut replay = Replay { trace, graph, code, kinds, recorded_ns, replayed_ns: 0 };
+        let mut replay =
+            Replay { recorded: Recorded { trace, graph, code, kinds }, recorded_ns, replayed_ns: 0 };
         replay.replayed_ns = replay.wall_ns(&Changes::default());
         replay
     }
@@ -84,7 +80,7 @@ impl<'a> Replay<'a> {
             return Ok(());
         }
         let (late_ns, row) = self.unexplained();
-        let name = row.map_or("", |row| self.trace.table.name(row));
+        let name = row.map_or("", |row| self.recorded.trace.table.name(row));
         Err(Error::Unfit(format!(
             "replayed without changes, this trace takes {} instead of {}, which is {:.0}% off: {name} starts {} later than the launches, streams and waits in the trace explain",
             time_ns(self.replayed_ns, None),
@@ -96,11 +92,12 @@ impl<'a> Replay<'a> {
 
     /// The activity that started the longest after all that it is known to have waited for.
     fn unexplained(&self) -> (i64, Option<Row>) {
-        let late = self.graph.ids().filter_map(|id| {
-            let edges = self.graph.edges(Point::start(id));
-            let ready =
-                edges.map(|edge| self.graph.recorded(edge.from).saturating_add(edge.delay_ns)).max()?;
-            let node = self.graph.node(id);
+        let late = self.recorded.graph.ids().filter_map(|id| {
+            let edges = self.recorded.graph.edges(Point::start(id));
+            let ready = edges
+                .map(|edge| self.recorded.graph.recorded(edge.from).saturating_add(edge.delay_ns))
+                .max()?;
+            let node = self.recorded.graph.node(id);
             Some((node.time.0.saturating_sub(ready), node.row?))
         });
         late.max_by_key(|late| late.0).map_or((0, None), |(late, row)| (late, Some(row)))
@@ -108,7 +105,7 @@ impl<'a> Replay<'a> {
 
     /// The graph that is replayed.
     pub fn graph(&self) -> &Graph {
-        &self.graph
+        &self.recorded.graph
     }
 
     /// Returns what changes would save of the replayed time, in ns; negative if they would cost time.
@@ -136,28 +133,23 @@ impl<'a> Replay<'a> {
 
     /// Returns the recorded time of the host that changes leave out, in ns.
     pub(crate) fn freed_ns(&self, changes: &Changes) -> i64 {
-        let plan = Plan::new(self, changes);
-        let code = self.code.iter().filter(|part| changes.is_free(part.1)).map(|part| part.2);
-        let calls = self.graph.nodes.iter().filter(|node| plan.is_free(node.kind));
+        let plan = Plan::new(&self.recorded, changes);
+        let code = self.recorded.code.iter().filter(|part| changes.is_free(part.1)).map(|part| part.2);
+        let calls = self.recorded.graph.nodes.iter().filter(|node| plan.is_free(node.kind));
         code.chain(calls.map(|node| node.time.1 - node.time.0)).fold(0, i64::saturating_add)
     }
 
     /// Returns the duration of every node without waiting in a replay, in ns.
     pub fn own_durations(&self, changes: &Changes) -> Vec<i64> {
         let mut durations = Vec::new();
-        Plan::new(self, changes).durations(&mut durations);
+        Plan::new(&self.recorded, changes).durations(&mut durations);
         durations
     }
 
     fn run(&self, scratch: &mut Scratch, changes: &Changes) {
-        let (plan, Scratch { durations, times }) = (Plan::new(self, changes), scratch);
+        let (plan, Scratch { durations, times }) = (Plan::new(&self.recorded, changes), scratch);
         plan.durations(durations);
-        self.graph.times(times, durations, &[], |to, edge| plan.delay(to, edge));
-    }
-
-    /// A classifier of the activities.
-    pub(super) fn classes(&self) -> Classes<'a> {
-        self.kinds.classes(self.trace)
+        self.recorded.graph.times(times, durations, &[], |to, edge| plan.delay(to, edge));
     }
 
     /// Checks that the trace has the work and the sequences that changes are about.
@@ -165,11 +157,12 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// Returns [`Error::BadOption`] with the first that it does not have.
     pub(super) fn check_changes(&self, changes: &Changes) -> Result<(), Error> {
-        let classes = self.classes();
+        let classes = self.recorded.kinds.classes(self.recorded.trace);
         for faster in &changes.faster {
-            let mut rows = self.graph.nodes.iter().filter_map(|node| node.row.zip(node.kind.class()));
+            let mut rows =
+                self.recorded.graph.nodes.iter().filter_map(|node| node.row.zip(node.kind.class()));
             let fits = |(row, class): (Row, Class)| {
-                faster.fits(class, classes.category(row), self.trace.table.name(row))
+                faster.fits(class, classes.category(row), self.recorded.trace.table.name(row))
             };
             if !rows.any(fits) {
                 return Err(Error::BadOption(format!("faster: no work of a device matches {}", faster.work)));
@@ -178,7 +171,7 @@ impl<'a> Replay<'a> {
         if changes.fuse.is_empty() {
             return Ok(());
         }
-        let count = sequences(self.trace, &Search::default())?.len();
+        let count = sequences(self.recorded.trace, &Search::default())?.len();
         match changes.fuse.iter().find(|&&number| number == 0 || number > count) {
             Some(number) => {
                 let has = counted(count, "sequence");
