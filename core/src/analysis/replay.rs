@@ -8,6 +8,7 @@ mod bounds;
 mod build;
 mod builder;
 mod changes;
+mod code;
 mod device;
 mod graph;
 mod host;

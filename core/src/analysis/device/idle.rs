@@ -97,14 +97,14 @@ impl<'a> Causes<'a> {
             let is_first = streams.insert((i64::from(table.track_id(row).0), 0));
             let gap = (reached, table.ts(row));
             if gap.0 < gap.1 && at == 0 {
-                push(&mut parts, gap, Reason { cause: Cause::NotRecorded, behind: None });
+                push(&mut parts, gap, Reason::new(Cause::NotRecorded, None));
             } else if gap.0 < gap.1 {
                 self.gap(&mut walk, gap, &Next { row, busy, is_begun, is_first }, &mut parts);
             }
             reached = reached.max(table.end(row));
         }
         if reached < window.1 {
-            push(&mut parts, (reached, window.1), Reason { cause: Cause::NotRecorded, behind: None });
+            push(&mut parts, (reached, window.1), Reason::new(Cause::NotRecorded, None));
         }
         parts
     }
@@ -140,7 +140,7 @@ impl<'a> Causes<'a> {
             Some(main) => {
                 self.host.walk().parts(main, (last, end), &mut |time, reason| push(&mut parts, time, reason));
             }
-            None => push(&mut parts, (last, end), Reason { cause: Cause::Unknown, behind: None }),
+            None => push(&mut parts, (last, end), Reason::new(Cause::Unknown, None)),
         }
         parts
     }
@@ -150,7 +150,7 @@ impl<'a> Causes<'a> {
         let mut from = gap.0;
         for &(start, end) in self.pauses.clipped(gap).as_slice() {
             self.recorded(walk, (from, start), next, parts);
-            push(parts, (start, end), Reason { cause: Cause::NotRecorded, behind: None });
+            push(parts, (start, end), Reason::new(Cause::NotRecorded, None));
             from = end;
         }
         self.recorded(walk, (from, gap.1), next, parts);
@@ -169,28 +169,28 @@ impl<'a> Causes<'a> {
         }
         let (table, behind) = (&self.trace.table, Some(next.row));
         let Some(call) = self.trace.links.launch(next.row) else {
-            return push(parts, (start, end), Reason { cause: self.unlaunched, behind });
+            return push(parts, (start, end), Reason::new(self.unlaunched, behind));
         };
         let launched = (table.ts(call).clamp(start, end), table.end(call).clamp(start, end));
         let mut add = |time, reason| push(parts, time, reason);
         walk.parts(table.track_id(call), (start, launched.0), &mut add);
         let operator = Some(self.trace.links.op(next.row).unwrap_or(call));
-        push(parts, launched, Reason { cause: self.host.launch(call), behind: operator });
+        push(parts, launched, Reason::new(self.host.launch(call), operator));
         // A CUDA graph launches its other work itself. A stream can still do work from before the recording.
         let is_unrecorded = next.is_begun || (next.is_first && end - launched.1 >= WAIT_NS);
         let cause = if is_unrecorded { Cause::NotRecorded } else { Cause::Queued };
         let mut from = launched.1;
         for &(busy, idle) in next.busy.clipped((from, end)).as_slice() {
-            push(parts, (from, busy), Reason { cause, behind });
-            push(parts, (busy, idle), Reason { cause: Cause::OtherStream, behind });
+            push(parts, (from, busy), Reason::new(cause, behind));
+            push(parts, (busy, idle), Reason::new(Cause::OtherStream, behind));
             from = idle;
         }
-        push(parts, (from, end), Reason { cause, behind });
+        push(parts, (from, end), Reason::new(cause, behind));
     }
 }
 
 /// Adds a part. A part that continues the last one is added to it.
-fn push(parts: &mut Vec<GapPart>, time: Interval, Reason { cause, behind }: Reason) {
+fn push(parts: &mut Vec<GapPart>, time: Interval, Reason { cause, behind, .. }: Reason) {
     if time.0 >= time.1 {
         return;
     }

@@ -24,6 +24,11 @@ pub(crate) fn is_host_collective(name: &str) -> bool {
     name.starts_with("gloo:") || name.starts_with("mpi:")
 }
 
+/// Returns whether an annotation is that of communication of the host that a thread can wait for: not that of sending.
+pub(crate) fn is_host_wait(name: &str) -> bool {
+    is_host_collective(name) && !name.ends_with(":send")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

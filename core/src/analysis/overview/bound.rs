@@ -4,14 +4,12 @@
 //! exposed copies, or else for what the host did meanwhile. Without one, it counts for what the main thread did.
 
 use crate::analysis::context::Analysis;
-use crate::analysis::device::classes::Class;
 use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::kernel_limits::{KernelLimits, Limits};
-use crate::analysis::device::names::is_host_collective;
+use crate::analysis::device::names::is_host_wait;
 use crate::analysis::device::peak;
 use crate::analysis::intervals::Intervals;
-use crate::analysis::replay::{Changes, NodeKind, Replay};
 use crate::base::order::{descending, sort_by_key};
 use crate::base::rows::{Column, Shape, record};
 use crate::base::units::time_ns;
@@ -72,9 +70,9 @@ pub struct Bound {
     pub parts: Vec<(BoundBy, f64)>,
     /// The time that the shares are of, in ns.
     pub time_ns: i64,
-    /// How long a replay takes in which the limit takes no time, as a share of the replay without changes. `None` for limits of the
-    /// host, and if a replay cannot answer it.
-    pub left_share: Option<f64>,
+    /// The share of the time in which the host worked, for limits of a device: the main thread, or those that run backward passes
+    /// while it waited. Calls that can wait for the device do not count.
+    pub host_share: Option<f64>,
     /// In one sentence.
     pub message: String,
 }
@@ -86,30 +84,26 @@ impl Bound {
         (share * self.time_ns as f64) as i64
     }
 
-    /// Adds what a replay takes in which the limit takes no time. If that saves little, something else takes nearly as long
-    /// meanwhile, such as the host.
-    pub(crate) fn compare(&mut self, replay: &Replay<'_>) {
-        let (classes, what): (&[Class], _) = match self.by {
-            BoundBy::GpuCompute | BoundBy::MemoryBandwidth => (&[Class::Compute], "kernels take"),
-            BoundBy::Communication => (&[Class::Communication], "communication takes"),
-            BoundBy::Copies => (&[Class::Memcpy, Class::Memset], "copies take"),
+    /// Adds how long the host worked. If that is nearly all the time, a faster device makes the run hardly shorter.
+    pub(crate) fn compare(&mut self, worked_ns: i64) {
+        let faster = match self.by {
+            BoundBy::GpuCompute | BoundBy::MemoryBandwidth => "kernels",
+            BoundBy::Communication => "communication",
+            BoundBy::Copies => "copies",
             _ => return,
         };
-        if !replay.graph().ids().any(|id| matches!(replay.graph().node(id).kind, NodeKind::Device(_))) {
-            return;
-        }
-        let left = replay.wall_ns(&Changes::without_classes(classes)) as f64;
-        let left = left / replay.replayed_ns().max(1) as f64;
-        self.left_share = Some(left);
-        if 1.0 - left < self.share / 4.0 {
-            let shorter = match 1.0 - left {
-                saved if saved < 0.005 => "not shorter".into(),
-                saved => format!("only {} shorter", percent(saved)),
+        let share = (worked_ns as f64 / self.time_ns.max(1) as f64).min(1.0);
+        self.host_share = Some(share);
+        if 1.0 - share < self.share / 4.0 {
+            let saved = match percent(1.0 - share).as_str() {
+                "0%" => "nothing".into(),
+                saved => format!("at most {saved}"),
             };
-            let rest = format!(
-                "the rest of the run is nearly as slow: a replay in which {what} no time is {shorter}"
+            let host = percent(share);
+            self.message = format!(
+                "{}; the host worked for {host} of it, too, so faster {faster} would save {saved}",
+                self.message
             );
-            self.message = format!("{}; {rest}", self.message);
         }
     }
 }
@@ -144,7 +138,7 @@ pub(crate) fn bound(analysis: &Analysis<'_>, host: &Host<'_>, can_tell: bool) ->
     let (by, share) = if is_known { (by, share) } else { (BoundBy::CannotTell, unknown) };
     let by = if by == BoundBy::GpuCompute { kind_of_compute(analysis, &mut parts) } else { by };
     let message = message(analysis, by, share, (&parts, all));
-    Some(Bound { by, share, parts, time_ns: all, left_share: None, message })
+    Some(Bound { by, share, parts, time_ns: all, host_share: None, message })
 }
 
 /// What the kernels that bound a run are limited by; the parts get its name.
@@ -193,7 +187,7 @@ fn limit(cause: Cause) -> BoundBy {
 /// What the main thread did, in a trace without a device.
 fn host_parts(trace: &Trace, host: &Host<'_>) -> Option<Vec<(BoundBy, i64)>> {
     let (table, main) = (&trace.table, host.main()?);
-    let collectives = table.names.that(is_host_collective);
+    let collectives = table.names.that(is_host_wait);
     let is_collective = |row: &Row| collectives.has(table.name_id(*row)) && table.is_span(*row);
     let spans = table.rows().filter(|row| !collectives.is_empty() && is_collective(row));
     let open = Intervals::union_of(spans.map(|row| (table.ts(row), table.end(row))).collect());
@@ -205,13 +199,17 @@ fn host_parts(trace: &Trace, host: &Host<'_>) -> Option<Vec<(BoundBy, i64)>> {
         let is_collective = reason.behind.is_some_and(|row| collectives.has(table.name_id(row)));
         let by = match limit(reason.cause) {
             _ if is_collective => BoundBy::Communication,
+            // The code of an optimizer between its operators is Python.
+            BoundBy::HostLaunch if reason.cause == Cause::Optimizer && !reason.in_operator => {
+                BoundBy::HostPython
+            }
             BoundBy::HostLaunch => BoundBy::CpuOperators,
             by => by,
         };
         // An annotation, or nothing, is all that the thread does while a collective of another thread runs.
         let is_waiting = !collectives.is_empty()
             && matches!(by, BoundBy::CannotTell | BoundBy::HostPython)
-            && reason.can_wait(table);
+            && reason.can_wait;
         let waited = if is_waiting { open.clipped(time).length() } else { 0 };
         parts[BoundBy::Communication as usize].1 += waited;
         parts[by as usize].1 += time.1 - time.0 - waited;
@@ -229,30 +227,34 @@ fn message(
     share: f64,
     (parts, all): (&[(BoundBy, f64)], i64),
 ) -> String {
-    let has_device = !analysis.devices().is_empty();
+    let devices = analysis.devices();
+    let has_device = !devices.is_empty();
+    let busiest = devices.iter().max_by_key(|device| device.busy_ns).filter(|_| devices.len() > 1);
+    let gpu = busiest.map_or("the GPU".into(), |device| format!("GPU {}, the busiest,", device.device));
+    let on = busiest.map_or(String::new(), |device| format!(" on GPU {}, the busiest,", device.device));
     let of = format!("{} of {}", percent(share), time_ns(all, None));
     let what = match by {
-        BoundBy::GpuCompute => format!("GPU compute: kernels ran for {of}{}", kernels(analysis)),
+        BoundBy::GpuCompute => format!("GPU compute: kernels ran{on} for {of}{}", kernels(analysis)),
         BoundBy::MemoryBandwidth => format!(
-            "memory bandwidth: kernels ran for {of}, most of it at half of the bandwidth or more{}",
+            "memory bandwidth: kernels ran{on} for {of}, most of it at half of the bandwidth or more{}",
             kernels(analysis)
         ),
-        BoundBy::Communication if has_device => format!("communication: for {of} the GPU did nothing else"),
+        BoundBy::Communication if has_device => format!("communication: for {of} {gpu} did nothing else"),
         BoundBy::Communication => format!("communication: it took {of} of the main thread"),
-        BoundBy::Copies => format!("copies: for {of} the GPU did nothing else"),
-        BoundBy::HostLaunch => format!("the host: for {of} the GPU waited for operators and launches"),
+        BoundBy::Copies => format!("copies: for {of} {gpu} did nothing else"),
+        BoundBy::HostLaunch => format!("the host: for {of} {gpu} waited for operators and launches"),
         BoundBy::HostPython if has_device => {
-            format!("the host: for {of} the GPU waited for Python and other code")
+            format!("the host: for {of} {gpu} waited for Python and other code")
         }
         BoundBy::HostPython => {
             format!("Python and other code: {of} of the main thread, outside of operators")
         }
-        BoundBy::DataLoading if has_device => format!("data loading: for {of} the GPU waited for it"),
+        BoundBy::DataLoading if has_device => format!("data loading: for {of} {gpu} waited for it"),
         BoundBy::DataLoading => format!("data loading: it took {of} of the main thread"),
         BoundBy::Synchronization => {
-            format!("synchronization: for {of} the GPU was idle because the host waited or copied")
+            format!("synchronization: for {of} {gpu} was idle because the host waited or copied")
         }
-        BoundBy::Allocation => format!("memory allocation: for {of} the GPU waited for it"),
+        BoundBy::Allocation => format!("memory allocation: for {of} {gpu} waited for it"),
         BoundBy::ColdStart => format!("the start of the run: first uses and compilation took {of}"),
         BoundBy::GraphCapture => {
             format!("captures of CUDA graphs: they took {of}, and what they launch does not run")
@@ -307,8 +309,8 @@ record! {
         Column::text("message", "", "The limit in one sentence.") => bound.message.as_str(),
         Column::json("parts", "", Shape::Records(&BOUND_PART), "All limits with their shares, the largest first.") =>
             bound.parts.iter().map(part_json).collect::<Value>(),
-        Column::share("left_share", "", "How long a replay takes in which the limit takes no time, of the replay without changes; null for limits of the host, and if a replay cannot answer it.")
-            .nullable() => bound.left_share,
+        Column::share("host_share", "", "The share of the time in which the host worked; null for limits of the host.")
+            .nullable() => bound.host_share,
     ]
 }
 
@@ -348,14 +350,25 @@ mod tests {
     fn a_limit_that_saves_little_says_so() {
         let hidden = bound_of(9);
         assert_eq!(hidden.by, BoundBy::GpuCompute);
-        assert!(
-            hidden.message.ends_with("nearly as slow: a replay in which kernels take no time is not shorter"),
-            "{hidden:?}"
-        );
-        assert!(hidden.left_share.is_some_and(|left| left > 0.97), "{hidden:?}");
+        assert!(hidden.message.contains("of it, too, so faster kernels would save "), "{hidden:?}");
+        assert!(hidden.host_share.is_some_and(|share| share > 0.99), "{hidden:?}");
         let decisive = bound_of(30);
         assert_eq!(decisive.by, BoundBy::GpuCompute);
-        assert!(!decisive.message.contains("replay"), "{decisive:?}");
-        assert!(decisive.left_share.is_some_and(|left| (0.3..0.4).contains(&left)), "{decisive:?}");
+        assert!(!decisive.message.contains("the host"), "{decisive:?}");
+        assert!(decisive.host_share.is_some_and(|share| (0.3..0.35).contains(&share)), "{decisive:?}");
+    }
+
+    /// The code of an optimizer, with one operator of 20 us in it, and an operator of 30 us.
+    #[test]
+    fn the_code_of_an_optimizer_is_no_operator() {
+        let trace = Trace::read(
+            br#"[{"ph":"X","cat":"user_annotation","name":"Optimizer.step#SGD.step","pid":1,"tid":1,"ts":0,"dur":100},
+            {"ph":"X","cat":"cpu_op","name":"aten::add_","pid":1,"tid":1,"ts":40,"dur":20},
+            {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":100,"dur":30}]"#,
+        )
+        .expect("a trace");
+        let bound = Analysis::new(&trace).summary().bound.clone().expect("a limit");
+        let parts: Vec<_> = bound.parts.iter().map(|part| (part.0, (part.1 * 130.0 + 0.5) as i64)).collect();
+        assert_eq!(parts, [(BoundBy::HostPython, 80), (BoundBy::CpuOperators, 50)]);
     }
 }

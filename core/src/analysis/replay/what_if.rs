@@ -1,11 +1,12 @@
 //! Replays of a graph with changes.
 
 use super::changes::Changes;
-use super::graph::{Graph, NodeId, NodeKind, Point};
+use super::code::Code;
+use super::graph::{Graph, Point};
 use super::plan::{Plan, Recorded};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::classes::Class;
-use crate::analysis::device::idle::{Cause, Host};
+use crate::analysis::device::idle::Host;
 use crate::analysis::device::sequences::{Search, sequences};
 use crate::base::error::Error;
 use crate::base::units::{counted, time_ns};
@@ -21,6 +22,8 @@ pub struct Replay<'a> {
     recorded_ns: i64,
     /// The same, replayed without changes.
     replayed_ns: i64,
+    /// How long the host worked without waiting.
+    worked_ns: i64,
 }
 
 /// The memory of a replay, for several in sequence.
@@ -43,12 +46,22 @@ impl<'a> Replay<'a> {
     pub(crate) fn with_host(analysis: &Analysis<'a>, host: &Host<'_>) -> Replay<'a> {
         let (trace, kinds) = (analysis.trace, analysis.kinds().clone());
         let graph = Graph::from_trace(analysis, host);
-        let code = code(&graph, host);
+        let Code { parts: code, worked_ns } = Code::new(&trace.table, &graph, host);
         let recorded_ns = wall(graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]));
-        let mut replay =
-            Replay { recorded: Recorded { trace, graph, code, kinds }, recorded_ns, replayed_ns: 0 };
+        let mut replay = Replay {
+            recorded: Recorded { trace, graph, code, kinds },
+            recorded_ns,
+            replayed_ns: 0,
+            worked_ns,
+        };
         replay.replayed_ns = replay.wall_ns(&Changes::default());
         replay
+    }
+
+    /// How long the main thread worked, or those that run backward passes while it waited, in ns. Calls that can wait for a device do
+    /// not count.
+    pub(crate) fn worked_ns(&self) -> i64 {
+        self.worked_ns
     }
 
     /// The recorded time from the first to the last point of the graph, in ns.
@@ -187,29 +200,4 @@ pub(super) fn wall(times: impl Iterator<Item = i64>) -> i64 {
         Some(range.map_or((time, time), |(first, last)| (first.min(time), last.max(time))))
     });
     range.map_or(0, |(first, last)| last.saturating_sub(first))
-}
-
-/// The causes of the code between calls.
-fn code(graph: &Graph, host: &Host<'_>) -> Vec<(NodeId, Cause, i64)> {
-    let mut code: Vec<(NodeId, Cause, i64)> = Vec::new();
-    // An idle period that is no wait for another thread is code, too.
-    let is_code = |id| match graph.node(id).kind {
-        NodeKind::Host => true,
-        NodeKind::Idle => graph.own_ns(id) > 0,
-        _ => false,
-    };
-    for (thread, nodes) in graph.threads() {
-        let mut walk = host.walk_alone();
-        for id in nodes.filter(|&id| is_code(id)) {
-            walk.parts(thread, graph.node(id).time, &mut |time, reason| {
-                let ns = time.1 - time.0;
-                let mut node_causes = code.iter_mut().rev().take_while(|known| known.0 == id);
-                match node_causes.find(|known| known.1 == reason.cause) {
-                    Some(known) => known.2 += ns,
-                    None => code.push((id, reason.cause, ns)),
-                }
-            });
-        }
-    }
-    code
 }

@@ -184,8 +184,8 @@ export interface RunBound {
   message: string;
   /** All limits with their shares, the largest first. */
   parts: RunBoundPart[];
-  /** How long a replay takes in which the limit takes no time, of the replay without changes; null for limits of the host, and if a replay cannot answer it. */
-  left_share: number | null;
+  /** The share of the time in which the host worked; null for limits of the host. */
+  host_share: number | null;
 }
 
 export interface RunBoundPart {

@@ -20,12 +20,15 @@ pub(crate) struct Reason {
     pub(crate) cause: Cause,
     /// The span that is named.
     pub(crate) behind: Option<Row>,
+    /// Whether the thread can wait for another one: it does nothing, or only an annotation is open.
+    pub(crate) can_wait: bool,
+    /// Whether an operator is open.
+    pub(crate) in_operator: bool,
 }
 
 impl Reason {
-    /// Whether the thread can wait for another one: it does nothing, or only an annotation is open.
-    pub(crate) fn can_wait(self, table: &Table) -> bool {
-        self.behind.is_none_or(|row| can_wait(table, row, sign(table.category(row), table.name(row))))
+    pub(crate) fn new(cause: Cause, behind: Option<Row>) -> Reason {
+        Reason { cause, behind, can_wait: behind.is_none(), in_operator: false }
     }
 }
 
@@ -48,7 +51,8 @@ impl Doing {
     }
 
     pub(super) fn reason(self) -> Reason {
-        Reason { cause: self.cause, behind: Some(self.behind) }
+        let Doing { cause, behind, can_wait, operator, .. } = self;
+        Reason { cause, behind: Some(behind), can_wait, in_operator: operator.is_some() }
     }
 }
 

@@ -56,7 +56,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let host = self.host;
-        let Deciding { overhead, tracks } = self.tracks_of(thread);
+        let Deciding { overhead, tracks } = self.deciding(thread);
         let mut from = period.0;
         while from < period.1 {
             while let [((_, end), _), later @ ..] = overhead
@@ -87,7 +87,7 @@ impl<'a> Walk<'a> {
                     break;
                 }
             }
-            let reason = open.map_or(Reason { cause: Cause::Unknown, behind: None }, Doing::reason);
+            let reason = open.map_or(Reason::new(Cause::Unknown, None), Doing::reason);
             each((from, until), reason);
             from = until;
         }
@@ -95,7 +95,7 @@ impl<'a> Walk<'a> {
 
     /// What decides about a thread: the profiler's overhead, the thread itself, the main thread, and while that waits, those that
     /// run the backward pass.
-    fn tracks_of(&mut self, thread: TrackId) -> &mut Deciding<'a> {
+    fn deciding(&mut self, thread: TrackId) -> &mut Deciding<'a> {
         if let Some((_, at)) = self.last.filter(|last| last.0 == thread) {
             return &mut self.deciding[at];
         }

@@ -3,7 +3,7 @@
 use super::{Facts, Finding, FindingCode, SHOWN, percent, share, threshold};
 use crate::analysis::device::classes::Class;
 use crate::analysis::device::device_time::DeviceTime;
-use crate::analysis::device::names::is_host_collective;
+use crate::analysis::device::names::is_host_wait;
 use crate::analysis::overview::bound::BoundBy;
 use crate::analysis::replay::Changes;
 use crate::base::units::time_ns;
@@ -48,11 +48,11 @@ fn of_host(facts: &Facts<'_>) -> Option<Finding> {
     if share(ns, bound.time_ns) < threshold::EXPOSED {
         return None;
     }
-    let collectives = table.names.that(is_host_collective);
+    let collectives = table.names.that(is_host_wait);
     let is_collective = |row: &Row| collectives.has(table.name_id(*row)) && table.is_span(*row);
     let longest = table.rows().filter(is_collective).max_by_key(|&row| table.dur(row))?;
     let message = format!(
-        "the main thread waited {} for collectives of the host ({} of its time), the longest `{}` with {}",
+        "the main thread waited {} for communication of the host ({} of its time), the longest `{}` with {}",
         time_ns(ns, None),
         percent(ns, bound.time_ns),
         table.name(longest),

@@ -43,6 +43,8 @@ pub(super) fn copies(out: &mut Vec<Finding>, facts: &Facts<'_>) {
 
 /// Copies of one device.
 struct Copies {
+    /// The device, if there are several.
+    device: Option<String>,
     rows: Vec<Row>,
     longest: Row,
     /// The time in which any of them runs.
@@ -53,12 +55,13 @@ struct Copies {
 fn busiest(facts: &Facts<'_>, is_kind: impl Fn(&Table, Row) -> bool) -> Option<Copies> {
     let table = facts.table();
     let mut most: Option<Copies> = None;
-    for (_, rows) in facts.analysis.activities() {
+    let devices = facts.analysis.activities();
+    for (device, rows) in devices {
         let rows: Vec<Row> = rows.iter().copied().filter(|&row| is_kind(table, row)).collect();
         let Some(&longest) = rows.iter().max_by_key(|&&row| table.dur(row)) else { continue };
         let ns = length(table, &rows);
         if most.as_ref().is_none_or(|most| ns > most.ns) {
-            most = Some(Copies { rows, longest, ns });
+            most = Some(Copies { device: (devices.len() > 1).then(|| device.clone()), rows, longest, ns });
         }
     }
     most.filter(|copies| share(copies.ns, facts.wall_ns) >= threshold::EFFECT)
@@ -77,8 +80,9 @@ impl Copies {
             String::new()
         };
         format!(
-            "{} {kind} took {} ({} of wall){rate}",
+            "{}{} {kind} took {} ({} of wall){rate}",
             counted(self.rows.len(), "copy"),
+            self.device.as_ref().map_or(String::new(), |device| format!(" of GPU {device}")),
             time_ns(self.ns, None),
             percent(self.ns, facts.wall_ns)
         )

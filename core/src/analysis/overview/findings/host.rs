@@ -67,6 +67,21 @@ impl Idle<'_> {
         causes(self.device).find(|known| known.0 == cause).map_or(0, |known| known.1)
     }
 
+    /// The time from launches to the start of their work while the device was idle. Between two activities that were both launched
+    /// before, the device waits for nothing of the host.
+    fn delays_ns(&self) -> i64 {
+        let mut last: Option<&GapPart> = None;
+        let mut sum = 0;
+        for part in self.device.before.iter().chain(&self.device.idle) {
+            let follows = last.is_some_and(|last| last.time.1 == part.time.0 && last.cause != Cause::Queued);
+            if part.cause == Cause::Queued && follows {
+                sum += part.time.1 - part.time.0;
+            }
+            last = Some(part);
+        }
+        sum
+    }
+
     /// The mean length of the parts with a cause.
     fn mean(&self, cause: Cause) -> i64 {
         self.ns(cause) / (self.parts(cause).count().max(1) as i64)
@@ -93,8 +108,9 @@ impl Idle<'_> {
 
     /// The host does not launch work fast enough.
     fn launching(&self) -> Option<Finding> {
+        let of = |cause| if cause == Cause::Queued { self.delays_ns() } else { self.ns(cause) };
         let mut parts: Vec<(i64, &str, Cause)> =
-            LAUNCHING.into_iter().map(|(cause, what)| (self.ns(cause), what, cause)).collect();
+            LAUNCHING.into_iter().map(|(cause, what)| (of(cause), what, cause)).collect();
         // A longer delay is no property of launches.
         parts.retain(|part| part.2 != Cause::Queued || self.mean(Cause::Queued) < LAUNCH_NS);
         let ns = parts.iter().map(|part| part.0).sum();
@@ -281,7 +297,12 @@ impl Idle<'_> {
                 "record Python functions (with_stack=True), or annotate the program with record_function",
             )
         };
-        let message = format!("{}, and {reason}", self.was_idle(ns));
+        let message = format!(
+            "for {} ({} of its recorded time) GPU {} was idle, and {reason}",
+            time_ns(ns, None),
+            percent(ns, self.window),
+            self.device.device
+        );
         let mut finding = Finding::new(FindingCode::GpuIdle, ns, message, advice);
         finding.cause = Some(Cause::Unknown);
         Some(finding.shown_by(self.command(), self.longest(Cause::Unknown)))

@@ -20,6 +20,7 @@ pub(super) fn unfused(out: &mut Vec<Finding>, facts: &Facts<'_>) {
     let steps = steps(table);
     let Some(&(_, _, longest)) = steps.iter().max_by_key(|step| step.1.1 - step.1.0) else { return };
     let (operators, is_fused) = operators(table, &steps);
+    let is_fused = is_fused || table.name(longest).contains("Fused");
     let each = operators / steps.len();
     let ns: i64 = steps.iter().map(|step| step.1.1 - step.1.0).sum();
     if is_fused || each < MANY || share(ns, facts.wall_ns) < threshold::EFFECT {

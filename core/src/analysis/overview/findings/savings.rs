@@ -58,8 +58,7 @@ fn explain(findings: &mut [Finding], replay: &Replay<'_>) {
         let host_ns = replay.freed_ns(changes);
         if host_ns > finding.cost_ns {
             let all = time_ns(host_ns, None);
-            finding.message =
-                format!("{}; the host spent {all} in it, also while the GPU was busy", finding.message);
+            finding.message = format!("{}; in all, the host spent {all} in it", finding.message);
         }
     }
 }
@@ -155,8 +154,9 @@ mod tests {
             savings.map(|saving| saving.map(|saving| (saving.alone_ns, saving.added_ns))).collect();
         // Each alone saves 15 us, and so do both.
         assert_eq!(found, [Some((15_000, 15_000)), Some((15_000, 0)), None]);
-        let says =
-            |at: usize, time: &str| findings[at].message.contains(&format!("the host spent {time} in it"));
+        let says = |at: usize, time: &str| {
+            findings[at].message.ends_with(&format!("in all, the host spent {time} in it"))
+        };
         assert!(says(0, "35.000us") && says(1, "60.000us"), "{findings:?}");
     }
 

@@ -1,0 +1,114 @@
+//! What the host did in the nodes of a graph: its code by cause, and how long it worked without waiting.
+
+use super::graph::{Graph, GraphNode, NodeId, NodeKind};
+use crate::analysis::device::idle::{Cause, Host, Reason};
+use crate::base::names::ByName;
+use crate::trace::table::events::Table;
+use alloc::vec::Vec;
+
+/// The code of the host.
+pub(super) struct Code {
+    /// The time of the code by cause, by node.
+    pub(super) parts: Vec<(NodeId, Cause, i64)>,
+    /// How long the main thread worked, or those that run backward passes while it waited, in ns: code, launches and data loading.
+    /// Calls that can wait for a device do not count, nor does time in which nothing but an annotation is open.
+    pub(super) worked_ns: i64,
+}
+
+impl Code {
+    pub(super) fn new(table: &Table, graph: &Graph, host: &Host<'_>) -> Code {
+        let (mut parts, launches) = (Vec::new(), Launches::new(table, graph));
+        let (mut main, mut backward) = (Worked::default(), Worked::default());
+        for (track, nodes) in graph.threads() {
+            let mut other = Worked::default();
+            let worked = match track {
+                _ if Some(track) == host.main() => &mut main,
+                _ if host.is_backward(track) => &mut backward,
+                _ => &mut other,
+            };
+            let mut walk = host.walk_alone();
+            for id in nodes {
+                let node = graph.node(id);
+                let ns = node.time.1 - node.time.0;
+                match node.kind {
+                    NodeKind::Data => worked.add(ns, true),
+                    NodeKind::Call(_) => worked.add(launches.ns(table, node), true),
+                    // An idle period that is no wait for another thread is code, too.
+                    NodeKind::Idle if graph.own_ns(id) == 0 => worked.add(ns, false),
+                    _ => walk.parts(track, node.time, &mut |time, reason| {
+                        let ns = time.1 - time.0;
+                        worked.add(ns, works(reason));
+                        add(&mut parts, (id, reason.cause, ns));
+                    }),
+                }
+            }
+        }
+        // Backward passes run while the main thread waits for them.
+        let worked_ns = main.work_ns.saturating_add(backward.work_ns.min(main.wait_ns));
+        // Without calls, an operator that waits for a device looks like one that works.
+        Code { parts, worked_ns: if launches.0.entries().is_empty() { 0 } else { worked_ns } }
+    }
+}
+
+fn add(parts: &mut Vec<(NodeId, Cause, i64)>, (id, cause, ns): (NodeId, Cause, i64)) {
+    let mut of_node = parts.iter_mut().rev().take_while(|known| known.0 == id);
+    match of_node.find(|known| known.1 == cause) {
+        Some(known) => known.2 += ns,
+        None => parts.push((id, cause, ns)),
+    }
+}
+
+/// The time of a thread.
+#[derive(Default)]
+struct Worked {
+    work_ns: i64,
+    wait_ns: i64,
+}
+
+impl Worked {
+    fn add(&mut self, ns: i64, works: bool) {
+        let sum = if works { &mut self.work_ns } else { &mut self.wait_ns };
+        *sum = sum.saturating_add(ns);
+    }
+}
+
+/// Whether a thread works, and cannot be waiting for a device or another thread.
+fn works(reason: Reason) -> bool {
+    use Cause::{
+        Allocation, HostToDeviceCopy, Lock, NotRecorded, ProfilerOverhead, Synchronization, Unknown,
+    };
+    !reason.can_wait
+        && !matches!(
+            reason.cause,
+            Allocation | HostToDeviceCopy | Lock | NotRecorded | ProfilerOverhead | Synchronization | Unknown
+        )
+}
+
+/// A launch that takes longer than this, in ns, can wait.
+const LONGEST_LAUNCH_NS: i64 = 100_000;
+
+/// The shortest launches by name.
+struct Launches(ByName<Option<i64>>);
+
+impl Launches {
+    fn new(table: &Table, graph: &Graph) -> Launches {
+        let (mut shortest, launching) =
+            (ByName::<Option<i64>>::default(), table.names.that(|name| name.contains("Launch")));
+        for node in graph.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Call(_))) {
+            let name = node.row.map(|row| table.name_id(row)).filter(|&name| launching.has(name));
+            if let Some(name) = name {
+                let (known, ns) = (shortest.entry(name), node.time.1 - node.time.0);
+                *known = Some(known.map_or(ns, |known| known.min(ns)));
+            }
+        }
+        Launches(shortest)
+    }
+
+    /// How long the host works in a call: in launches as long as in the shortest of the name, because the queue of the stream can be
+    /// full in others; in other calls, which can wait, 0.
+    fn ns(&self, table: &Table, call: &GraphNode) -> i64 {
+        let shortest = call.row.and_then(|row| *self.0.get(table.name_id(row))?);
+        let most = shortest.map_or(0, |ns| ns.min(LONGEST_LAUNCH_NS));
+        (call.time.1 - call.time.0).min(most)
+    }
+}
