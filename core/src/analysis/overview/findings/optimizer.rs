@@ -32,8 +32,10 @@ pub(super) fn unfused(out: &mut Vec<Finding>, facts: &Facts<'_>) {
         percent(ns, facts.wall_ns)
     );
     let advice = "pass fused=True to it (or foreach=True), or compile its step";
-    let finding =
+    let mut finding =
         Finding::new(FindingCode::UnfusedOptimizer, ns, message, advice).caused_by(Cause::Optimizer);
+    // A fused step still takes some time.
+    finding.is_ideal = true;
     out.push(finding.shown_by("ops", [longest].into()));
 }
 
