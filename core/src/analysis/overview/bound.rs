@@ -358,6 +358,29 @@ mod tests {
         assert!(decisive.host_share.is_some_and(|share| (0.3..0.35).contains(&share)), "{decisive:?}");
     }
 
+    /// Forty launches, of which all but the first five are blocked for 16 of 18 us by a full queue. The device is always busy.
+    #[test]
+    fn blocked_launches_are_no_work() {
+        let launch = |at: i64| {
+            let duration = if at < 5 { 2 } else { 18 };
+            format!(
+                r#"{{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":{0},"dur":20}},
+                {{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":{1},"dur":{duration},"args":{{"correlation":{at}}}}},
+                {{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":{2},"dur":20,"args":{{"correlation":{at}}}}}"#,
+                at * 20,
+                at * 20 + 1,
+                at * 20 + 4
+            )
+        };
+        let events: Vec<String> = (0..40).map(launch).collect();
+        let trace = Trace::read(format!("[{}]", events.join(",")).as_bytes()).expect("a trace");
+        let bound = Analysis::new(&trace).summary().bound.clone().expect("a limit");
+        assert_eq!(bound.by, BoundBy::GpuCompute);
+        // 5 × 20 us and 35 × 4 us of 804 us.
+        assert!(bound.host_share.is_some_and(|share| (share - 240.0 / 804.0).abs() < 0.005), "{bound:?}");
+        assert!(!bound.message.contains("the host"), "{bound:?}");
+    }
+
     /// The code of an optimizer, with one operator of 20 us in it, and an operator of 30 us.
     #[test]
     fn the_code_of_an_optimizer_is_no_operator() {

@@ -18,6 +18,11 @@ pub(super) struct Code {
 impl Code {
     pub(super) fn new(table: &Table, graph: &Graph, host: &Host<'_>) -> Code {
         let (mut parts, launches) = (Vec::new(), Launches::new(table, graph));
+        let waiting = table.names.that(is_wait);
+        let is_work = |reason: Reason| {
+            let named = reason.behind.is_some_and(|row| waiting.has(table.name_id(row)));
+            !named && works(reason)
+        };
         let (mut main, mut backward) = (Worked::default(), Worked::default());
         for (track, nodes) in graph.threads() {
             let mut other = Worked::default();
@@ -37,7 +42,7 @@ impl Code {
                     NodeKind::Idle if graph.own_ns(id) == 0 => worked.add(ns, false),
                     _ => walk.parts(track, node.time, &mut |time, reason| {
                         let ns = time.1 - time.0;
-                        worked.add(ns, works(reason));
+                        worked.add(ns, is_work(reason));
                         add(&mut parts, (id, reason.cause, ns));
                     }),
                 }
@@ -70,6 +75,12 @@ impl Worked {
         let sum = if works { &mut self.work_ns } else { &mut self.wait_ns };
         *sum = sum.saturating_add(ns);
     }
+}
+
+/// Whether a name is that of an operator or a function that waits for a device, even if no call of the runtime shows it.
+fn is_wait(name: &str) -> bool {
+    matches!(name, "aten::item" | "aten::_local_scalar_dense" | "aten::is_nonzero")
+        || ["synchronize", "query", "'item'", "method item"].iter().any(|part| name.contains(part))
 }
 
 /// Whether a thread works, and cannot be waiting for a device or another thread.
