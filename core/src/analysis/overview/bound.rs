@@ -188,8 +188,9 @@ fn limit(cause: Cause) -> BoundBy {
 fn host_parts(trace: &Trace, host: &Host<'_>) -> Option<Vec<(BoundBy, i64)>> {
     let (table, main) = (&trace.table, host.main()?);
     let collectives = table.names.that(is_host_wait);
+    let has_collectives = !collectives.is_empty();
     let is_collective = |row: &Row| collectives.has(table.name_id(*row)) && table.is_span(*row);
-    let spans = table.rows().filter(|row| !collectives.is_empty() && is_collective(row));
+    let spans = table.rows().filter(|row| has_collectives && is_collective(row));
     let open = Intervals::union_of(spans.map(|row| (table.ts(row), table.end(row))).collect());
     let of_main = table.rows().filter(|&row| table.track_id(row) == main && table.is_span(row));
     let time =
@@ -207,9 +208,8 @@ fn host_parts(trace: &Trace, host: &Host<'_>) -> Option<Vec<(BoundBy, i64)>> {
             by => by,
         };
         // An annotation, or nothing, is all that the thread does while a collective of another thread runs.
-        let is_waiting = !collectives.is_empty()
-            && matches!(by, BoundBy::CannotTell | BoundBy::HostPython)
-            && reason.can_wait;
+        let is_waiting =
+            has_collectives && matches!(by, BoundBy::CannotTell | BoundBy::HostPython) && reason.can_wait;
         let waited = if is_waiting { open.clipped(time).length() } else { 0 };
         parts[BoundBy::Communication as usize].1 += waited;
         parts[by as usize].1 += time.1 - time.0 - waited;
