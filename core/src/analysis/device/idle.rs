@@ -18,6 +18,7 @@ pub(crate) use host::{Host, Reason};
 pub(crate) use phases::{Capture, Captures, WAIT_NS, early_waits};
 pub(crate) use walk::Walk;
 
+use crate::analysis::device::names::is_graph_launch;
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::base::diagnostics::Code;
 use crate::base::index::Index;
@@ -79,7 +80,7 @@ impl<'a> Causes<'a> {
             trace,
             host,
             pauses: pauses(&trace.table),
-            graphs: trace.table.names.that(|name| name.contains("GraphLaunch")),
+            graphs: trace.table.names.that(is_graph_launch),
             unlaunched: if is_filtered { Cause::NotRecorded } else { Cause::Unknown },
         }
     }

@@ -14,6 +14,11 @@ pub(crate) fn is_sync_name(name: &str) -> bool {
     name.contains("Synchronize")
 }
 
+/// Returns whether a runtime call launches a CUDA graph.
+pub(crate) fn is_graph_launch(name: &str) -> bool {
+    name.contains("GraphLaunch")
+}
+
 /// Returns whether an annotation is that of a data loader.
 pub(crate) fn is_data_loading(name: &str) -> bool {
     name.starts_with("enumerate(DataLoader)#") || name.starts_with("enumerate(DataPipe)#")

@@ -325,25 +325,36 @@ record! {
 mod tests {
     use super::*;
 
-    /// Twenty operators of 10 us that launch a kernel each, whose durations in us are given; then a wait for all of them.
+    fn bound(events: &[String]) -> Bound {
+        let trace = Trace::read(format!("[{}]", events.join(",")).as_bytes()).expect("a trace");
+        Analysis::new(&trace).summary().bound.clone().expect("a limit")
+    }
+
+    /// An operator whose launch begins 1 us later, and the kernel; times are starts and durations in us.
+    fn launch(id: i64, operator: (i64, i64), call: i64, kernel: (i64, i64)) -> String {
+        format!(
+            r#"{{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":{},"dur":{}}},
+            {{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":{},"dur":{call},"args":{{"correlation":{id}}}}},
+            {{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":{},"dur":{},"args":{{"correlation":{id}}}}}"#,
+            operator.0,
+            operator.1,
+            operator.0 + 1,
+            kernel.0,
+            kernel.1
+        )
+    }
+
+    /// 20 operators of 10 us with a kernel each, whose duration in us is given; then a wait for all of them.
     fn bound_of(kernel: i64) -> Bound {
-        let launch = |at: i64| {
-            let (call, work) = (at * 10 + 1, (at * 10 + 3).max(3 + at * kernel));
-            format!(
-                r#"{{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":{},"dur":10}},
-                {{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":{call},"dur":2,"args":{{"correlation":{at}}}}},
-                {{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":{work},"dur":{kernel},"args":{{"correlation":{at}}}}},"#,
-                at * 10
-            )
-        };
+        let mut events: Vec<String> = (0..20)
+            .map(|at| launch(at, (at * 10, 10), 2, ((at * 10 + 3).max(3 + at * kernel), kernel)))
+            .collect();
         let end = 200.max(3 + 20 * kernel);
-        let events: String = (0..20).map(launch).collect();
-        let wait = format!(
+        events.push(format!(
             r#"{{"ph":"X","cat":"cuda_runtime","name":"cudaDeviceSynchronize","pid":1,"tid":1,"ts":200,"dur":{}}}"#,
             end - 199
-        );
-        let trace = Trace::read(format!("[{events}{wait}]").as_bytes()).expect("a trace");
-        Analysis::new(&trace).summary().bound.clone().expect("a limit")
+        ));
+        bound(&events)
     }
 
     #[test]
@@ -358,23 +369,13 @@ mod tests {
         assert!(decisive.host_share.is_some_and(|share| (0.3..0.35).contains(&share)), "{decisive:?}");
     }
 
-    /// Forty launches, of which all but the first five are blocked for 16 of 18 us by a full queue. The device is always busy.
+    /// 40 launches: a full queue blocks all but the first five for 16 of 18 us. The device is always busy.
     #[test]
     fn blocked_launches_are_no_work() {
-        let launch = |at: i64| {
-            let duration = if at < 5 { 2 } else { 18 };
-            format!(
-                r#"{{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":{0},"dur":20}},
-                {{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":{1},"dur":{duration},"args":{{"correlation":{at}}}}},
-                {{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":{2},"dur":20,"args":{{"correlation":{at}}}}}"#,
-                at * 20,
-                at * 20 + 1,
-                at * 20 + 4
-            )
-        };
-        let events: Vec<String> = (0..40).map(launch).collect();
-        let trace = Trace::read(format!("[{}]", events.join(",")).as_bytes()).expect("a trace");
-        let bound = Analysis::new(&trace).summary().bound.clone().expect("a limit");
+        let call = |at| if at < 5 { 2 } else { 18 };
+        let events: Vec<String> =
+            (0..40).map(|at| launch(at, (at * 20, 20), call(at), (at * 20 + 4, 20))).collect();
+        let bound = bound(&events);
         assert_eq!(bound.by, BoundBy::GpuCompute);
         // 5 × 20 us and 35 × 4 us of 804 us.
         assert!(bound.host_share.is_some_and(|share| (share - 240.0 / 804.0).abs() < 0.005), "{bound:?}");

@@ -38,7 +38,7 @@ impl Code {
                 match node.kind {
                     NodeKind::Data => worked.add(ns, true),
                     NodeKind::Call(_) => worked.add(launches.ns(table, node), true),
-                    // An idle period that is no wait for another thread is code, too.
+                    // The time of an idle thread that waits for no other thread counts as code.
                     NodeKind::Idle if graph.own_ns(id) == 0 => worked.add(ns, false),
                     _ => walk.parts(track, node.time, &mut |time, reason| {
                         let ns = time.1 - time.0;

@@ -3,7 +3,6 @@
 use super::graph::{GraphNode, NodeId, NodeKind};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::classes::Class;
-use crate::analysis::device::device_time::activities;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use crate::trace::table::tracks::TrackId;
@@ -34,9 +33,10 @@ pub(super) fn streams(analysis: &Analysis<'_>, nodes: &mut Vec<GraphNode>) -> St
     let (classes, mut latest) = (analysis.classes(), 0);
     // The last work of the stream that does not communicate, and the last that does.
     let mut last: [Option<NodeId>; 2] = [None; 2];
-    let devices = activities(table);
+    let devices = analysis.activities();
     nodes.reserve_exact(devices.iter().map(|(_, rows)| rows.len()).sum());
-    for (device, (_, mut rows)) in devices.into_iter().enumerate() {
+    for (device, (_, rows)) in devices.iter().enumerate() {
+        let mut rows = rows.clone();
         // The sort is stable: the activities of a stream stay in order of time.
         rows.sort_by_key(|&row| table.track_id(row));
         for &row in &rows {

@@ -1,8 +1,9 @@
 //! The changes of a replay, ready for every node and every dependency.
 
 use super::changes::Changes;
+use super::code::Code;
 use super::graph::{Dependency, Edge, Graph, NodeId, NodeKind, Point};
-use crate::analysis::device::classes::{Class, Kinds};
+use crate::analysis::device::classes::{Class, Classes, Kinds};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::sequences::{Search, sequences};
 use crate::trace::Trace;
@@ -14,9 +15,15 @@ use alloc::vec::Vec;
 pub(super) struct Recorded<'a> {
     pub(super) trace: &'a Trace,
     pub(super) graph: Graph,
-    /// The time of the code of the host by cause, by node.
-    pub(super) code: Vec<(NodeId, Cause, i64)>,
+    pub(super) code: Code,
     pub(super) kinds: Kinds,
+}
+
+impl<'a> Recorded<'a> {
+    /// A classifier of the activities.
+    pub(super) fn classes(&self) -> Classes<'a> {
+        self.kinds.classes(self.trace)
+    }
 }
 
 /// What is different in a replay.
@@ -59,7 +66,7 @@ impl<'a> Plan<'a> {
         let graph = &self.recorded.graph;
         durations.clone_from(&graph.own_ns);
         if self.free.contains(&true) {
-            for &(node, cause, ns) in &self.recorded.code {
+            for &(node, cause, ns) in &self.recorded.code.parts {
                 if self.free[cause as usize] {
                     durations[node.index()] -= ns;
                 }
@@ -84,7 +91,7 @@ impl<'a> Plan<'a> {
     /// Shortens the work whose class, category or name is meant.
     fn faster(&self, durations: &mut [i64]) {
         let table = &self.recorded.trace.table;
-        let classes = self.recorded.kinds.classes(self.recorded.trace);
+        let classes = self.recorded.classes();
         let mut factors: Vec<Option<f64>> = vec![None; table.names.len()];
         for (row, class, duration) in work(&self.recorded.graph, durations) {
             let known = &mut factors[table.name_id(row).0 as usize];

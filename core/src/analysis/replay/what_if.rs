@@ -22,8 +22,6 @@ pub struct Replay<'a> {
     recorded_ns: i64,
     /// The same, replayed without changes.
     replayed_ns: i64,
-    /// How long the host worked without waiting.
-    worked_ns: i64,
 }
 
 /// The memory of a replay, for several in sequence.
@@ -46,14 +44,10 @@ impl<'a> Replay<'a> {
     pub(crate) fn with_host(analysis: &Analysis<'a>, host: &Host<'_>) -> Replay<'a> {
         let (trace, kinds) = (analysis.trace, analysis.kinds().clone());
         let graph = Graph::from_trace(analysis, host);
-        let Code { parts: code, worked_ns } = Code::new(&trace.table, &graph, host);
+        let code = Code::new(&trace.table, &graph, host);
         let recorded_ns = wall(graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]));
-        let mut replay = Replay {
-            recorded: Recorded { trace, graph, code, kinds },
-            recorded_ns,
-            replayed_ns: 0,
-            worked_ns,
-        };
+        let mut replay =
+            Replay { recorded: Recorded { trace, graph, code, kinds }, recorded_ns, replayed_ns: 0 };
         replay.replayed_ns = replay.wall_ns(&Changes::default());
         replay
     }
@@ -61,7 +55,7 @@ impl<'a> Replay<'a> {
     /// How long the main thread worked, or those that run backward passes while it waited, in ns. Calls that can wait for a device do
     /// not count.
     pub(crate) fn worked_ns(&self) -> i64 {
-        self.worked_ns
+        self.recorded.code.worked_ns
     }
 
     /// The recorded time from the first to the last point of the graph, in ns.
@@ -147,7 +141,7 @@ impl<'a> Replay<'a> {
     /// Returns the recorded time of the host that changes leave out, in ns.
     pub(crate) fn freed_ns(&self, changes: &Changes) -> i64 {
         let plan = Plan::new(&self.recorded, changes);
-        let code = self.recorded.code.iter().filter(|part| changes.is_free(part.1)).map(|part| part.2);
+        let code = self.recorded.code.parts.iter().filter(|part| changes.is_free(part.1)).map(|part| part.2);
         let calls = self.recorded.graph.nodes.iter().filter(|node| plan.is_free(node.kind));
         code.chain(calls.map(|node| node.time.1 - node.time.0)).fold(0, i64::saturating_add)
     }
@@ -170,7 +164,7 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// Returns [`Error::BadOption`] with the first that it does not have.
     pub(super) fn check_changes(&self, changes: &Changes) -> Result<(), Error> {
-        let classes = self.recorded.kinds.classes(self.recorded.trace);
+        let classes = self.recorded.classes();
         for faster in &changes.faster {
             let mut rows =
                 self.recorded.graph.nodes.iter().filter_map(|node| node.row.zip(node.kind.class()));

@@ -6,6 +6,7 @@ use super::lines::Line;
 use super::noise::{is_other_work, other_calls};
 use super::statistics::mean;
 use crate::analysis::device::idle::{Cause, whole_cause};
+use crate::analysis::device::names::is_graph_launch;
 use crate::base::units::counted;
 use crate::trace::table::category::Category;
 use alloc::format;
@@ -123,7 +124,7 @@ pub(super) fn why(line: &Line, change: Change) -> Option<(DiffCause, String)> {
         _ if line.waits() => {
             because(DiffCause::Waiting, "the host waits for devices: see the rows of device busy")
         }
-        (RowKind::Runtime, ..) if name.contains("GraphLaunch") => Some((DiffCause::CudaGraph, calls(line))),
+        (RowKind::Runtime, ..) if is_graph_launch(name) => Some((DiffCause::CudaGraph, calls(line))),
         (_, _, Change::New) => because(DiffCause::Work, "only the second trace has it"),
         (_, _, Change::Gone) => because(DiffCause::Work, "only the first trace has it"),
         (_, _, Change::MoreCalls | Change::FewerCalls) => Some((DiffCause::Calls, calls(line))),

@@ -5,7 +5,7 @@ use super::repeats::Token;
 use crate::analysis::device::classes::{Class, Classes};
 use crate::analysis::device::device_time::activities;
 use crate::analysis::device::kernel_keys::{KernelsBy, Keys};
-use crate::analysis::device::names::is_sync_name;
+use crate::analysis::device::names::{is_graph_launch, is_sync_name};
 use crate::analysis::device::ranges::step_ranges;
 use crate::base::index::Index;
 use crate::base::order::sort_by_key;
@@ -33,7 +33,7 @@ impl Streams {
             sort_by_key(&mut rows, |&row| (i64::from(table.track_id(row).0), table.ts(row)));
             for row in rows {
                 let launch = links.launch(row);
-                let is_graph = launch.is_some_and(|call| table.name(call).contains("GraphLaunch"));
+                let is_graph = launch.is_some_and(|call| is_graph_launch(table.name(call)));
                 if is_graph || classes.class(row) == Class::Communication {
                     last = None;
                     continue;

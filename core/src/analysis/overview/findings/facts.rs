@@ -3,6 +3,7 @@
 use crate::analysis::context::Analysis;
 use crate::analysis::device::idle::Host;
 use crate::analysis::device::models::Device;
+use crate::analysis::device::names::is_graph_launch;
 use crate::analysis::formulas::Inputs;
 use crate::analysis::overview::bound::{Bound, BoundBy};
 use crate::base::names::NameSet;
@@ -148,7 +149,7 @@ fn uses(table: &Table) -> Uses {
             || name.starts_with("triton_poi_fused")
     };
     Uses {
-        graphs: has(|name| name.contains("GraphLaunch") || name.contains("BeginCapture")),
+        graphs: has(|name| is_graph_launch(name) || name.contains("BeginCapture")),
         compiled: has(is_compiled),
         allocations,
     }

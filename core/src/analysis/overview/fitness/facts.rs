@@ -3,7 +3,7 @@
 use crate::analysis::context::Analysis;
 use crate::analysis::device::classes::Class;
 use crate::analysis::device::idle::{Captures, WAIT_NS, early_waits};
-use crate::analysis::device::names::is_host_collective;
+use crate::analysis::device::names::{is_graph_launch, is_host_collective};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::trace::link::is_launch_name;
 use crate::trace::table::category::Category;
@@ -77,7 +77,7 @@ impl Facts {
         }
         let memory = table.names.find("[memory]");
         let captures = Captures::new(trace);
-        let graphs = table.names.that(|name| name.contains("GraphLaunch"));
+        let graphs = table.names.that(is_graph_launch);
         let memsets = table.names.that(|name| name.contains("emset"));
         let launching = table.names.that(is_launch_name);
         let host_collectives = table.names.that(is_host_collective);
