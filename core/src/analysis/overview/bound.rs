@@ -71,7 +71,7 @@ pub struct Bound {
     /// The time that the shares are of, in ns.
     pub time_ns: i64,
     /// The share of the time in which the host worked, for limits of a device: the main thread, or those that run backward passes
-    /// while it waited. Calls that can wait for the device do not count.
+    /// while it waited. Calls that can wait for the device do not count. `None` if no launches were recorded.
     pub host_share: Option<f64>,
     /// In one sentence.
     pub message: String,
@@ -309,7 +309,7 @@ record! {
         Column::text("message", "", "The limit in one sentence.") => bound.message.as_str(),
         Column::json("parts", "", Shape::Records(&BOUND_PART), "All limits with their shares, the largest first.") =>
             bound.parts.iter().map(part_json).collect::<Value>(),
-        Column::share("host_share", "", "The share of the time in which the host worked; null for limits of the host.")
+        Column::share("host_share", "", "The share of the time in which the host worked; null for limits of the host, and if no launches were recorded.")
             .nullable() => bound.host_share,
     ]
 }
@@ -380,6 +380,14 @@ mod tests {
         // 5 × 20 us and 35 × 4 us of 804 us.
         assert!(bound.host_share.is_some_and(|share| (share - 240.0 / 804.0).abs() < 0.005), "{bound:?}");
         assert!(!bound.message.contains("the host"), "{bound:?}");
+    }
+
+    #[test]
+    fn without_launches_the_work_of_the_host_is_not_known() {
+        let kernel = r#"{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":0,"dur":90}"#;
+        let wait = r#"{"ph":"X","cat":"cpu_op","name":"aten::item","pid":1,"tid":1,"ts":0,"dur":90}"#;
+        let bound = bound(&[kernel.into(), wait.into()]);
+        assert_eq!((bound.by, bound.host_share), (BoundBy::GpuCompute, None));
     }
 
     /// The code of an optimizer, with one operator of 20 us in it, and an operator of 30 us.

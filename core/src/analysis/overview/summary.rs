@@ -270,8 +270,8 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
     drop(host);
     let replay = replay.unwrap_or_else(|| Replay::with_host(analysis, &Host::new(trace)));
     let is_known = limit.as_ref().is_none_or(|bound: &Bound| bound.by != BoundBy::CannotTell);
-    if let Some(bound) = &mut limit {
-        bound.compare(replay.worked_ns());
+    if let Some((bound, worked_ns)) = limit.as_mut().zip(replay.worked_ns()) {
+        bound.compare(worked_ns);
     }
     let findings = findings(rules, trace, Some(&replay).filter(|_| is_known), join);
     Summary {

@@ -12,7 +12,8 @@ pub(super) struct Code {
     pub(super) parts: Vec<(NodeId, Cause, i64)>,
     /// How long the main thread worked, or those that run backward passes while it waited, in ns: code, launches and data loading.
     /// Calls that can wait for a device do not count, nor does time in which nothing but an annotation is open.
-    pub(super) worked_ns: i64,
+    /// `None` without launches.
+    pub(super) worked_ns: Option<i64>,
 }
 
 impl Code {
@@ -51,7 +52,7 @@ impl Code {
         // Backward passes run while the main thread waits for them.
         let worked_ns = main.work_ns.saturating_add(backward.work_ns.min(main.wait_ns));
         // Without calls, an operator that waits for a device looks like one that works.
-        Code { parts, worked_ns: if launches.0.entries().is_empty() { 0 } else { worked_ns } }
+        Code { parts, worked_ns: (!launches.0.entries().is_empty()).then_some(worked_ns) }
     }
 }
 

@@ -53,8 +53,8 @@ impl<'a> Replay<'a> {
     }
 
     /// How long the main thread worked, or those that run backward passes while it waited, in ns. Calls that can wait for a device do
-    /// not count.
-    pub(crate) fn worked_ns(&self) -> i64 {
+    /// not count. `None` if no launches were recorded.
+    pub(crate) fn worked_ns(&self) -> Option<i64> {
         self.recorded.code.worked_ns
     }
 
