@@ -112,9 +112,11 @@ impl ById {
 /// Whether a runtime or driver call of this name starts device work.
 pub(crate) fn is_launch_name(name: &str) -> bool {
     const PARTS: [&str; 4] = ["LaunchKernel", "LaunchCooperativeKernel", "GraphLaunch", "ModuleLaunch"];
+    // Nearly all names are of something else.
+    let is_launch = |call: &str| call.contains("Launch") && PARTS.iter().any(|part| call.contains(part));
     let call = name.strip_prefix("cu").or_else(|| name.strip_prefix("hip")).unwrap_or(name);
     let call = call.strip_prefix("da").unwrap_or(call);
-    PARTS.iter().any(|part| call.contains(part)) || call.starts_with("Memcpy") || call.starts_with("Memset")
+    is_launch(call) || call.starts_with("Memcpy") || call.starts_with("Memset")
 }
 
 /// The events that are linked by ids, with their ids.
@@ -132,8 +134,7 @@ impl Ids {
     /// Collects the ids of all events.
     pub(crate) fn new(table: &Table) -> Ids {
         let (mut calls, mut work, mut ops) = (Vec::new(), Vec::new(), Vec::new());
-        let has = |wanted: fn(Category) -> bool| table.layouts.all().iter().any(|l| wanted(l.category));
-        let has_device = has(Category::is_device_work) || has(Category::is_launch_call);
+        let has_device = table.layouts.has_any(|of| of.is_device_work() || of.is_launch_call());
         for row in table.rows().filter(|_| has_device) {
             let category = table.category(row);
             if category.is_launch_call() {

@@ -123,7 +123,8 @@ fn no_record_of_many_threads_is_lost() {
 fn records_beyond_the_memory_limit_are_counted() {
     let _alone = alone();
     // Names and call sites of the other tests of this process, and metadata.
-    let other_bytes = stop(&mut Profiler::builder().start().expect("recording should start")).statistics.bytes;
+    let other_bytes =
+        stop(&mut Profiler::builder().start().expect("recording should start")).statistics.bytes;
     let limit = 200_000 + other_bytes;
     let builder = Profiler::builder().memory_bytes(limit as usize).flush_interval(Duration::from_millis(4));
     let mut profiler = builder.start().expect("recording should start");
@@ -323,11 +324,8 @@ fn hundreds_of_ends_that_were_lost_do_not_change_other_durations() {
         let _span = scope!("down", depth);
         if depth > 0 { down(depth - 1, then) } else { then() }
     }
-    let mut profiler = Profiler::builder()
-        .buffer_bytes(1)
-        .flush_interval(Duration::from_secs(5))
-        .start()
-        .expect("a start");
+    let mut profiler =
+        Profiler::builder().buffer_bytes(1).flush_interval(Duration::from_secs(5)).start().expect("a start");
     let outer = scope!("outer");
     for _ in 0..40 {
         // Fills every buffer, so that the ends of the spans are lost.

@@ -160,7 +160,7 @@ impl Analysis<'_> {
 
     /// Returns the time of every device with activities.
     pub fn devices(&self) -> &[DeviceTime] {
-        self.once(|| device_times(self, &Host::new(self.trace)))
+        self.once(|| device_times(self, &Host::new(self)))
     }
 
     /// The same with threads of the host that are known. The context does not keep them: they take memory that replays need.

@@ -7,7 +7,7 @@
 
 mod cause;
 mod host;
-mod phases;
+mod purposes;
 mod walk;
 
 pub use cause::Cause;
@@ -15,7 +15,7 @@ pub(crate) use cause::whole_cause;
 #[doc(hidden)]
 pub use cause::{NameSign, name_sign};
 pub(crate) use host::{Host, Reason};
-pub(crate) use phases::{Capture, Captures, WAIT_NS, early_waits};
+pub(crate) use purposes::{Capture, WAIT_NS};
 pub(crate) use walk::Walk;
 
 use crate::analysis::device::names::is_graph_launch;

@@ -41,7 +41,7 @@ pub fn idle<'a>(analysis: &'a Analysis<'_>, by_stream: bool) -> Vec<Idle<'a>> {
         };
         return analysis.devices().iter().map(of_device).collect();
     }
-    let (table, host) = (&analysis.trace.table, Host::new(analysis.trace));
+    let (table, host) = (&analysis.trace.table, Host::new(analysis));
     let (activities, causes) = (analysis.activities(), Causes::new(analysis.trace, &host));
     let mut all = Vec::new();
     for ((_, rows), time) in activities.iter().zip(analysis.devices_with(&host)) {

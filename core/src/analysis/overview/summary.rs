@@ -227,8 +227,8 @@ fn host_part(trace: &Trace) -> (FunctionEvents, Vec<Average>) {
 }
 
 /// Computes the devices and the steps. Returns the threads of the host, which the replay needs as well, and the period of the trace.
-fn device_part<'t>(analysis: &Analysis<'t>) -> (Host<'t>, (i64, i64)) {
-    let host = Host::new(analysis.trace);
+fn device_part<'a>(analysis: &'a Analysis<'_>) -> (Host<'a>, (i64, i64)) {
+    let host = Host::new(analysis);
     analysis.devices_with(&host);
     analysis.steps();
     (host, analysis.wall())
@@ -268,7 +268,7 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
     ]);
     // The replays of findings take memory.
     drop(host);
-    let replay = replay.unwrap_or_else(|| Replay::with_host(analysis, &Host::new(trace)));
+    let replay = replay.unwrap_or_else(|| Replay::with_host(analysis, &Host::new(analysis)));
     let is_known = limit.as_ref().is_none_or(|bound: &Bound| bound.by != BoundBy::CannotTell);
     if let Some((bound, worked_ns)) = limit.as_mut().zip(replay.worked_ns()) {
         bound.compare(worked_ns);

@@ -19,11 +19,11 @@ pub(super) struct Code {
 impl Code {
     pub(super) fn new(table: &Table, graph: &Graph, host: &Host<'_>) -> Code {
         let (mut parts, launches) = (Vec::new(), Launches::new(table, graph));
-        let waiting = table.names.that(is_wait);
-        let is_work = |reason: Reason| {
-            let named = reason.behind.is_some_and(|row| waiting.has(table.name_id(row)));
-            !named && works(reason)
-        };
+        let has_launches = !launches.0.entries().is_empty();
+        // Only with launches is it stated how long the host worked.
+        let waiting = has_launches.then(|| table.names.that(is_wait));
+        let waits = |row| waiting.as_ref().is_some_and(|waiting| waiting.has(table.name_id(row)));
+        let is_work = |reason: Reason| !reason.behind.is_some_and(waits) && works(reason);
         let (mut main, mut backward) = (Worked::default(), Worked::default());
         for (track, nodes) in graph.threads() {
             let mut other = Worked::default();
@@ -52,7 +52,7 @@ impl Code {
         // Backward passes run while the main thread waits for them.
         let worked_ns = main.work_ns.saturating_add(backward.work_ns.min(main.wait_ns));
         // Without calls, an operator that waits for a device looks like one that works.
-        Code { parts, worked_ns: (!launches.0.entries().is_empty()).then_some(worked_ns) }
+        Code { parts, worked_ns: has_launches.then_some(worked_ns) }
     }
 }
 
@@ -104,14 +104,13 @@ struct Launches(ByName<Option<i64>>);
 
 impl Launches {
     fn new(table: &Table, graph: &Graph) -> Launches {
-        let (mut shortest, launching) =
-            (ByName::<Option<i64>>::default(), table.names.that(|name| name.contains("Launch")));
-        for node in graph.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Call(_))) {
-            let name = node.row.map(|row| table.name_id(row)).filter(|&name| launching.has(name));
-            if let Some(name) = name {
-                let (known, ns) = (shortest.entry(name), node.time.1 - node.time.0);
-                *known = Some(known.map_or(ns, |known| known.min(ns)));
-            }
+        let mut shortest = ByName::<Option<i64>>::default();
+        let calls = || graph.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Call(_)));
+        let named = || calls().filter_map(|node| Some((node, table.name_id(node.row?))));
+        let launching = table.names.among(named().map(|call| call.1), |name| name.contains("Launch"));
+        for (node, name) in named().filter(|call| launching.has(call.1)) {
+            let (known, ns) = (shortest.entry(name), node.time.1 - node.time.0);
+            *known = Some(known.map_or(ns, |known| known.min(ns)));
         }
         Launches(shortest)
     }

@@ -144,8 +144,9 @@ pub struct Segment {
 /// Returns the critical path of a window, in ns relative to the table's base, or of the complete trace, in order of time. It ends
 /// with the last point in the window: of the complete trace, or else of the main thread.
 pub fn critical_path(trace: &Trace, window: Option<Interval>) -> Vec<Segment> {
-    let host = Host::new(trace);
-    let graph = &Graph::from_trace(&Analysis::new(trace), &host);
+    let analysis = &Analysis::new(trace);
+    let host = Host::new(analysis);
+    let graph = &Graph::from_trace(analysis, &host);
     let all = graph.ids().flat_map(|id| [graph.node(id).time.0, graph.node(id).time.1]);
     let window = window.or_else(|| all.clone().min().zip(all.max()));
     let Some(window) = window.filter(|window| window.0 < window.1) else { return Vec::new() };

@@ -37,7 +37,8 @@ pub const LARGEST_ERROR: f64 = 0.1;
 impl<'a> Replay<'a> {
     /// Prepares the replays of a trace.
     pub fn new(trace: &'a Trace) -> Replay<'a> {
-        Replay::with_host(&Analysis::new(trace), &Host::new(trace))
+        let analysis = &Analysis::new(trace);
+        Replay::with_host(analysis, &Host::new(analysis))
     }
 
     /// The same for a host that is known.

@@ -480,7 +480,12 @@ impl Layouts {
 
     /// Whether any layout has a category.
     pub(crate) fn has(&self, category: Category) -> bool {
-        self.layouts.iter().any(|layout| layout.category == category)
+        self.has_any(|known| known == category)
+    }
+
+    /// Whether any layout has a category that fits.
+    pub(crate) fn has_any(&self, fits: impl Fn(Category) -> bool) -> bool {
+        self.layouts.iter().any(|layout| fits(layout.category))
     }
 
     /// Every layout, in the order of first appearance.

@@ -1,7 +1,8 @@
 //! What a thread of the host was doing at any instant.
 
 use super::cause::{Cause, Sign, sign};
-use super::phases::{Capture, Phases};
+use super::purposes::{Capture, Purposes};
+use crate::analysis::context::Analysis;
 use crate::analysis::device::attributes::copy_name;
 use crate::analysis::intervals::Interval;
 use crate::base::index::{Index, Keyed};
@@ -79,7 +80,7 @@ pub(crate) struct Host<'a> {
     /// By position in the tree.
     pub(super) doing: Vec<Option<Doing>>,
     copies: Index,
-    pub(super) phases: Phases,
+    pub(super) purposes: &'a Purposes,
     /// When the profiler worked on any thread, in order and without overlap.
     pub(super) overhead: Vec<(Interval, Reason)>,
     /// The threads with operators or annotations, in the order of the tree.
@@ -92,17 +93,18 @@ pub(crate) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    pub(crate) fn new(trace: &'a Trace) -> Host<'a> {
+    pub(crate) fn new(analysis: &'a Analysis<'_>) -> Host<'a> {
+        let (trace, purposes) = (analysis.trace, analysis.purposes());
         let (table, tree) = (&trace.table, &trace.tree);
         let mut doing: Vec<Option<Doing>> = vec![None; tree.len()];
         let mut signs = Signs { known: vec![None; table.names.len()] };
-        let (copies, phases) = (copies(trace), Phases::new(trace));
+        let copies = copies(trace);
         let (mut overhead, mut threads) = (Vec::<(Interval, Reason)>::new(), Vec::<(TrackId, usize)>::new());
         let mut backward: Keyed<Vec<TrackId>> = Keyed::default();
         let nodes = table.names.that(is_backward_node);
         for lane in tree.lanes() {
             let (mut spans, mut is_backward) = (0, false);
-            let mut captures = phases.captures(lane.track).iter().peekable();
+            let mut captures = purposes.captures(lane.track).iter().peekable();
             for at in lane.positions() {
                 let row = tree.row(at);
                 let category = table.category(row);
@@ -116,7 +118,7 @@ impl<'a> Host<'a> {
                 let known = match category {
                     _ if is_captured => Some(Sign::Whole(Cause::GraphCapture)),
                     Category::Runtime | Category::Driver => {
-                        phases.cause(row).or_else(|| copy_of(&copies, row)).map(Sign::Call)
+                        purposes.cause(row).or_else(|| copy_of(&copies, row)).map(Sign::Call)
                     }
                     _ => None,
                 };
@@ -147,7 +149,7 @@ impl<'a> Host<'a> {
             trace,
             doing,
             copies,
-            phases,
+            purposes,
             overhead: without_overlap(overhead),
             threads,
             backward,
@@ -158,17 +160,17 @@ impl<'a> Host<'a> {
 
     /// What the host does in a call that launches work.
     pub(super) fn launch(&self, call: Row) -> Cause {
-        self.phases.cause(call).or_else(|| copy_of(&self.copies, call)).unwrap_or(Cause::Launch)
+        self.purposes.cause(call).or_else(|| copy_of(&self.copies, call)).unwrap_or(Cause::Launch)
     }
 
     /// The calls that create contexts or load code.
     pub(crate) fn first_uses(&self) -> &[Row] {
-        self.phases.first_uses()
+        &self.purposes.first_uses
     }
 
     /// The captures of CUDA graphs on all threads.
     pub(crate) fn captures(&self) -> impl Iterator<Item = &Capture> {
-        self.phases.all_captures()
+        self.purposes.all_captures()
     }
 
     /// The threads with operators or annotations.
@@ -357,7 +359,7 @@ mod tests {
             {"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH (Device -> Pageable)","pid":0,"tid":7,"ts":20,"dur":2,"args":{"correlation":1}}]"#,
         )
         .expect("a trace");
-        let waits = Host::new(&trace).waits();
+        let waits = Host::new(&Analysis::new(&trace)).waits();
         let found: Vec<_> = waits
             .entries()
             .iter()

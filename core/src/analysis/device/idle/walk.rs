@@ -2,7 +2,7 @@
 
 use super::cause::Cause;
 use super::host::{Doing, Host, Reason, both};
-use super::phases::Capture;
+use super::purposes::Capture;
 use crate::analysis::intervals::Interval;
 use crate::base::index::Index;
 use crate::base::time;
@@ -154,7 +154,7 @@ impl<'a> TrackCursor<'a> {
         let lanes = host.trace.tree.lanes_of(track);
         let cursors: Vec<Cursor<'a>> = lanes.iter().map(Cursor::new).collect();
         let changes = (0..cursors.len()).map(|lane| Reverse((i64::MIN, lane))).collect();
-        let captures = host.phases.captures(track);
+        let captures = host.purposes.captures(track);
         TrackCursor { role, captures, cursors, changes, open: BTreeMap::new(), now: (None, i64::MIN) }
     }
 

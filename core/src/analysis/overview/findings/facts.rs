@@ -132,27 +132,32 @@ impl<'a> Facts<'a> {
 
 fn uses(table: &Table) -> Uses {
     let has = |fits: fn(&str) -> bool| !table.names.that(fits).is_empty();
-    let [allocate, free] = [
-        table.names.that(|name| name.contains("Malloc") && !name.contains("Host")),
-        table.names.that(|name| name.contains("Free") && !name.contains("Host")),
-    ];
-    let mut allocations = (0, 0);
-    if !allocate.is_empty() || !free.is_empty() {
-        for row in table.rows().filter(|&row| table.category(row) == Category::Runtime) {
-            allocations.0 += usize::from(allocate.has(table.name_id(row)));
-            allocations.1 += usize::from(free.has(table.name_id(row)));
-        }
-    }
+    let has_calls = table.layouts.has_any(Category::is_launch_call);
     let is_compiled = |name: &str| {
         name.starts_with("Torch-Compiled Region")
             || name.starts_with("CompiledFunction")
             || name.starts_with("triton_poi_fused")
     };
     Uses {
-        graphs: has(|name| is_graph_launch(name) || name.contains("BeginCapture")),
+        graphs: has_calls && has(|name| is_graph_launch(name) || name.contains("BeginCapture")),
         compiled: has(is_compiled),
-        allocations,
+        allocations: if has_calls { allocations(table) } else { (0, 0) },
     }
+}
+
+/// The number of calls that allocate memory of a device, and of those that free it.
+fn allocations(table: &Table) -> (usize, usize) {
+    let [allocate, free] = [
+        table.names.that(|name| name.contains("Malloc") && !name.contains("Host")),
+        table.names.that(|name| name.contains("Free") && !name.contains("Host")),
+    ];
+    if allocate.is_empty() && free.is_empty() {
+        return (0, 0);
+    }
+    let calls = table.rows().filter(|&row| table.category(row) == Category::Runtime);
+    calls.map(|row| table.name_id(row)).fold((0, 0), |counts, name| {
+        (counts.0 + usize::from(allocate.has(name)), counts.1 + usize::from(free.has(name)))
+    })
 }
 
 fn kernels(analysis: &Analysis<'_>) -> Vec<Kernel> {

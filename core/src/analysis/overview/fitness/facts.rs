@@ -2,7 +2,7 @@
 
 use crate::analysis::context::Analysis;
 use crate::analysis::device::classes::Class;
-use crate::analysis::device::idle::{Captures, WAIT_NS, early_waits};
+use crate::analysis::device::idle::WAIT_NS;
 use crate::analysis::device::names::{is_graph_launch, is_host_collective};
 use crate::analysis::torch::device_type::DeviceType;
 use crate::trace::link::is_launch_name;
@@ -76,7 +76,7 @@ impl Facts {
             has_work[call.index()] = true;
         }
         let memory = table.names.find("[memory]");
-        let captures = Captures::new(trace);
+        let purposes = analysis.purposes();
         let graphs = table.names.that(is_graph_launch);
         let memsets = table.names.that(|name| name.contains("emset"));
         let launching = table.names.that(is_launch_name);
@@ -84,7 +84,7 @@ impl Facts {
         let pauses = table.names.that(|name| name.starts_with("not recorded: "));
         let mut streams = alloc::vec![false; table.tracks.all().len()];
         let (mut unlinked, mut linked_ns): (Vec<Row>, i64) = (Vec::new(), i64::MAX);
-        for row in early_waits(trace) {
+        for &row in &purposes.early_waits {
             facts.before.add(row);
         }
         for row in table.rows() {
@@ -93,7 +93,7 @@ impl Facts {
                 Category::Runtime | Category::Driver if launching.has(table.name_id(row)) => {
                     let is_fruitless = !has_work[row.index()];
                     // What is captured does not run yet.
-                    if is_fruitless && captures.has(table.track_id(row), table.ts(row)) {
+                    if is_fruitless && purposes.captures.has(table.track_id(row), table.ts(row)) {
                         continue;
                     }
                     facts.launches.add(row);

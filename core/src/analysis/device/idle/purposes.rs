@@ -2,6 +2,7 @@
 //! before the recording.
 
 use super::cause::Cause;
+use crate::analysis::context::Analysis;
 use crate::analysis::device::names::is_sync_name;
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths_in};
 use crate::base::index::Index;
@@ -25,32 +26,41 @@ const FIRST_USE_RATIO: i64 = 100;
 const FEW_CALLS: usize = 4;
 const LONG_FIRST_USE_NS: i64 = 50_000_000;
 
-/// The causes of calls that [`Phases`] knows.
+/// The causes of calls that [`Purposes`] knows.
 const CAUSES: [Cause; 2] = [Cause::ColdStart, Cause::NotRecorded];
 
 /// What calls are for, where their names do not say it.
-#[derive(Default)]
-pub(super) struct Phases {
-    captures: Captures,
+#[derive(Debug, Default)]
+pub(crate) struct Purposes {
+    pub(crate) captures: Captures,
     /// The calls that are a first use or wait for unrecorded work, with an index into [`CAUSES`].
     calls: Index,
-    first_uses: Vec<Row>,
+    /// The calls that are the first of their kind, take much longer than others, and do not wait for a device.
+    pub(super) first_uses: Vec<Row>,
+    /// The calls that wait and end before the first recorded activity begins.
+    pub(crate) early_waits: Vec<Row>,
 }
 
-impl Phases {
-    pub(super) fn new(trace: &Trace) -> Phases {
-        let (first_uses, mut calls) = (first_uses(trace), Index::default());
-        for (cause, rows) in (0..).zip([&first_uses, &early_waits(trace)]) {
+impl Analysis<'_> {
+    /// Returns what the calls of the runtime and of the driver are for.
+    pub(crate) fn purposes(&self) -> &Purposes {
+        self.once(|| Purposes::new(self.trace))
+    }
+}
+
+impl Purposes {
+    fn new(trace: &Trace) -> Purposes {
+        if !trace.table.layouts.has_any(Category::is_launch_call) {
+            return Purposes::default();
+        }
+        let (first_uses, early_waits) = (first_uses(trace), early_waits(trace));
+        let mut calls = Index::default();
+        for (cause, rows) in (0..).zip([&first_uses, &early_waits]) {
             for &row in rows {
                 calls.set((i64::from(row), 0), cause);
             }
         }
-        Phases { captures: Captures::new(trace), calls, first_uses }
-    }
-
-    /// The calls that are the first of their kind, take much longer than others, and do not wait for a device.
-    pub(super) fn first_uses(&self) -> &[Row] {
-        &self.first_uses
+        Purposes { captures: Captures(captures(trace)), calls, first_uses, early_waits }
     }
 
     /// What a call is for, if its name does not say it.
@@ -80,14 +90,10 @@ pub(crate) struct Capture {
 }
 
 /// The captures of CUDA graphs, in the order of threads and of time.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Captures(Vec<(TrackId, Vec<Capture>)>);
 
 impl Captures {
-    pub(crate) fn new(trace: &Trace) -> Captures {
-        Captures(captures(trace))
-    }
-
     /// The captures of a thread, in order of time.
     fn of(&self, thread: TrackId) -> &[Capture] {
         self.0.binary_search_by_key(&thread, |captures| captures.0).map_or(&[], |at| &self.0[at].1)
@@ -269,7 +275,7 @@ impl Work {
 }
 
 /// The long waits that were over before any work that was recorded began: for work from before the recording.
-pub(crate) fn early_waits(trace: &Trace) -> Vec<Row> {
+fn early_waits(trace: &Trace) -> Vec<Row> {
     let table = &trace.table;
     let waits = table.names.that(is_sync_name);
     if waits.is_empty() {
