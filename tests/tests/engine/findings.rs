@@ -47,6 +47,21 @@ fn an_optimizer_that_is_not_fused_runs_many_operators() {
     assert_eq!(found(200, "aten::_foreach_add_"), None);
 }
 
+/// `zero_grad` is none of what another implementation of the steps saves.
+#[test]
+fn an_optimizer_saves_at_most_its_steps() {
+    let mut events = vec![
+        span("user_annotation", "Optimizer.step#SGD.step", (100, 1), (0, 1000), 0),
+        span("user_annotation", "Optimizer.zero_grad#SGD.zero_grad", (100, 1), (1000, 3000), 0),
+    ];
+    let operators = |first: i64| (0..200).map(move |at| (first + at * 4, first + at * 4 + 3));
+    events.extend(
+        [0, 1000].into_iter().flat_map(operators).map(|time| span("cpu_op", "aten::add_", (100, 1), time, 0)),
+    );
+    let found = finding(&events, &json!([]), "unfused_optimizer").expect("a finding");
+    assert_eq!(found["saving_ns"], json!(1_000_000));
+}
+
 #[test]
 fn data_parallel_on_several_devices_is_replaced() {
     let forward = |name: &str, device: i64| {

@@ -134,11 +134,20 @@ pub(crate) fn bound(analysis: &Analysis<'_>, host: &Host<'_>, can_tell: bool) ->
     let unknown = parts.iter().find(|part| part.0 == BoundBy::CannotTell).map_or(0.0, |part| part.1);
     let (by, share) = *parts.first()?;
     let is_busy = matches!(by, BoundBy::GpuCompute | BoundBy::Communication | BoundBy::Copies);
-    let is_known = (can_tell || (is_busy && share > 0.5)) && share >= LEAST && unknown < UNRECORDED;
+    let is_waiting = by == BoundBy::GpuCompute && waiting_share(analysis) >= 0.5;
+    let is_known =
+        (can_tell || (is_busy && share > 0.5)) && share >= LEAST && unknown < UNRECORDED && !is_waiting;
     let (by, share) = if is_known { (by, share) } else { (BoundBy::CannotTell, unknown) };
     let by = if by == BoundBy::GpuCompute { kind_of_compute(analysis, &mut parts) } else { by };
     let message = message(analysis, by, share, (&parts, all));
     Some(Bound { by, share, parts, time_ns: all, host_share: None, message })
+}
+
+/// The share of the time of kernels in those that only wait. What they wait for is not known.
+fn waiting_share(analysis: &Analysis<'_>) -> f64 {
+    let KernelLimits { all, categories } = analysis.kernel_limits();
+    let waiting = categories.iter().find(|category| category.0 == KernelCategory::Wait);
+    waiting.map_or(0.0, |waiting| waiting.1.ns as f64 / all.ns.max(1) as f64)
 }
 
 /// What the kernels that bound a run are limited by; the parts get its name.
@@ -261,7 +270,7 @@ fn message(
         }
         BoundBy::CpuOperators => format!("operators of the CPU: {of} of the main thread"),
         BoundBy::Profiler => format!("the profiler itself: {of}"),
-        BoundBy::CannotTell => return cannot_tell(parts),
+        BoundBy::CannotTell => return format!("{}{}", cannot_tell(parts), kernels_that_wait(analysis)),
     };
     let others = parts.iter().filter(|part| part.0 != by && part.1 >= 0.1);
     let others: Vec<String> = others.map(|part| format!("{} {}", label(part.0), percent(part.1))).collect();
@@ -273,6 +282,15 @@ fn cannot_tell(parts: &[(BoundBy, f64)]) -> String {
     let known: Vec<String> =
         parts.iter().take(3).map(|part| format!("{} {}", label(part.0), percent(part.1))).collect();
     format!("Cannot tell what bounds the run: {}", known.join(", "))
+}
+
+fn kernels_that_wait(analysis: &Analysis<'_>) -> String {
+    let share = waiting_share(analysis);
+    if share < 0.5 {
+        String::new()
+    } else {
+        format!("; {} of the time of kernels is in those that only wait", percent(share))
+    }
 }
 
 fn label(by: BoundBy) -> String {
@@ -380,6 +398,26 @@ mod tests {
         // 5 × 20 us and 35 × 4 us of 804 us.
         assert!(bound.host_share.is_some_and(|share| (share - 240.0 / 804.0).abs() < 0.005), "{bound:?}");
         assert!(!bound.message.contains("the host"), "{bound:?}");
+    }
+
+    #[test]
+    fn kernels_that_wait_are_no_work() {
+        let kernel = |name: &str, time: (i64, i64)| {
+            format!(
+                r#"{{"ph":"X","cat":"kernel","name":"{name}","pid":0,"tid":7,"ts":{},"dur":{}}}"#,
+                time.0, time.1
+            )
+        };
+        let of = |wait: i64| {
+            bound(&[kernel("at::cuda::spin_kernel(long)", (0, wait)), kernel("gemm", (wait, 100 - wait))])
+        };
+        assert_eq!(of(40).by, BoundBy::GpuCompute);
+        let waiting = of(60);
+        assert_eq!(waiting.by, BoundBy::CannotTell);
+        assert!(
+            waiting.message.ends_with("; 60% of the time of kernels is in those that only wait"),
+            "{waiting:?}"
+        );
     }
 
     #[test]

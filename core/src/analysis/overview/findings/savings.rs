@@ -17,7 +17,8 @@ pub(super) fn order(findings: &mut Vec<Finding>, replay: &Replay<'_>, join: Join
         let alone = alone(findings, replay, join);
         let error_ns = replay.error_ns();
         for (finding, &alone_ns) in findings.iter_mut().zip(&alone) {
-            let saving = Saving { alone_ns, added_ns: 0, error_ns };
+            let most_ns = if is_part(finding) { finding.cost_ns } else { i64::MAX };
+            let saving = Saving { alone_ns: alone_ns.min(most_ns), added_ns: 0, error_ns };
             finding.saving = finding.changes.as_ref().map(|_| saving);
         }
         let least = (EFFECT * replay.recorded_ns() as f64) as i64;
@@ -49,6 +50,12 @@ pub(super) fn order(findings: &mut Vec<Finding>, replay: &Replay<'_>, join: Join
     sort(findings);
 }
 
+/// Whether the replay leaves out more than the finding is about: an optimizer's `zero_grad`, which no other implementation of its
+/// steps saves.
+fn is_part(finding: &Finding) -> bool {
+    finding.code == FindingCode::UnfusedOptimizer
+}
+
 /// Says what savings above the idle time of a device come from: the replay leaves out all of the host's time for it.
 fn explain(findings: &mut [Finding], replay: &Replay<'_>) {
     use FindingCode::{CachingAllocator, GpuIdle, HostBound};
@@ -68,13 +75,13 @@ fn added(findings: &mut [Finding], replay: &Replay<'_>) {
     let (mut changes, mut wall) = (Changes::default(), replay.replayed_ns());
     let mut scratch = Scratch::default();
     for finding in findings {
+        let is_replayed = changes.is_empty() && !is_part(finding);
         let (Some(candidate), Some(saving)) = (&finding.changes, &mut finding.saving) else { continue };
         if changes.covers(candidate) {
             continue;
         }
-        let is_first = changes.is_empty();
         changes.add(candidate);
-        let next = if is_first { wall - saving.alone_ns } else { replay.wall_in(&mut scratch, &changes) };
+        let next = if is_replayed { wall - saving.alone_ns } else { replay.wall_in(&mut scratch, &changes) };
         // Together with others it can save more than alone.
         saving.added_ns = saving.alone_ns.min(wall - next).max(0);
         wall = next;
