@@ -3,6 +3,10 @@
 //! With a device, each instant of the wall time counts for what the busiest device did: compute, exposed communication,
 //! exposed copies, or else for what the host did meanwhile. Without one, it counts for what the main thread did.
 
+mod hidden;
+
+pub(super) use hidden::compare;
+
 use crate::analysis::context::Analysis;
 use crate::analysis::device::device_time::DeviceTime;
 use crate::analysis::device::idle::{Cause, Host};
@@ -64,7 +68,7 @@ words! {
 pub struct Bound {
     /// What it is.
     pub by: BoundBy,
-    /// Its share of the wall time.
+    /// Its share of the wall time; of limits of the host that work of a device hides, how long the host worked on it.
     pub share: f64,
     /// All limits with their shares, the largest first.
     pub parts: Vec<(BoundBy, f64)>,
@@ -82,29 +86,6 @@ impl Bound {
     pub(crate) fn ns(&self, by: BoundBy) -> i64 {
         let share = self.parts.iter().find(|part| part.0 == by).map_or(0.0, |part| part.1);
         (share * self.time_ns as f64) as i64
-    }
-
-    /// Adds how long the host worked. If that is nearly all the time, a faster device makes the run hardly shorter.
-    pub(crate) fn compare(&mut self, worked_ns: i64) {
-        let faster = match self.by {
-            BoundBy::GpuCompute | BoundBy::MemoryBandwidth => "kernels",
-            BoundBy::Communication => "communication",
-            BoundBy::Copies => "copies",
-            _ => return,
-        };
-        let share = (worked_ns as f64 / self.time_ns.max(1) as f64).min(1.0);
-        self.host_share = Some(share);
-        if 1.0 - share < self.share / 4.0 {
-            let saved = match percent(1.0 - share).as_str() {
-                "0%" => "nothing".into(),
-                saved => format!("at most {saved}"),
-            };
-            let host = percent(share);
-            self.message = format!(
-                "{}; the host worked for {host} of it, too, so faster {faster} would save {saved}",
-                self.message
-            );
-        }
     }
 }
 
@@ -266,7 +247,7 @@ fn message(
         BoundBy::Allocation => format!("memory allocation: for {of} {gpu} waited for it"),
         BoundBy::ColdStart => format!("the start of the run: first uses and compilation took {of}"),
         BoundBy::GraphCapture => {
-            format!("captures of CUDA graphs: they took {of}, and what they launch does not run")
+            format!("captures of CUDA graphs: with the operators around them, they took {of}")
         }
         BoundBy::CpuOperators => format!("operators of the CPU: {of} of the main thread"),
         BoundBy::Profiler => format!("the profiler itself: {of}"),
@@ -294,7 +275,7 @@ fn kernels_that_wait(analysis: &Analysis<'_>) -> String {
 }
 
 fn label(by: BoundBy) -> String {
-    if by == BoundBy::CannotTell { "not recorded".into() } else { by.label() }
+    if by == BoundBy::CannotTell { "cause not known".into() } else { by.label().replace("gpu", "GPU") }
 }
 
 /// The categories that most of the time of kernels is in, and how close they come to the limits of the device.
@@ -323,7 +304,7 @@ record! {
     /// The limit of a run.
     pub(super) static BOUND_RECORD = "RunBound": pub(super) fn bound_json(bound: &Bound) [
         Column::word("by", "", &BoundBy::VOCABULARY, "What it is.") => bound.by.as_str(),
-        Column::share("share", "", "Its share of the wall time.") => bound.share,
+        Column::share("share", "", "Its share of the wall time; of limits of the host that work of a device hides, how long the host worked on it.") => bound.share,
         Column::text("message", "", "The limit in one sentence.") => bound.message.as_str(),
         Column::json("parts", "", Shape::Records(&BOUND_PART), "All limits with their shares, the largest first.") =>
             bound.parts.iter().map(part_json).collect::<Value>(),

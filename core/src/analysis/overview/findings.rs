@@ -245,8 +245,9 @@ fn uneven_steps(out: &mut Vec<Finding>, analysis: &Analysis<'_>) {
     }
     let took = [longest, median].map(|ns| time_ns(ns, None));
     let message = format!("{} took {}, the median step {}", table.name(steps[at].row), took[0], took[1]);
-    let advice = "compare it with another step: run `tree` and `ops` on a `slice --steps`; the first step often compiles";
-    let finding = Finding::new(FindingCode::UnevenSteps, longest - median, message, advice);
+    let first = if at == 0 { "; the first step often compiles" } else { "" };
+    let advice = format!("compare it with another step: run `tree` and `ops` on a `slice --steps`{first}");
+    let finding = Finding::new(FindingCode::UnevenSteps, longest - median, message, &advice);
     let command = format!("critical-path --step {}", steps[at].number);
     out.push(finding.shown_by(&command, [steps[at].row].into()));
 }

@@ -191,11 +191,19 @@ pub fn fitness(analysis: &Analysis<'_>, steps: &[Step]) -> Vec<Fitness> {
 /// Whether a trace shows why devices are idle, or what the host did instead. Clocks that differ by microseconds leave most of
 /// that visible.
 pub(crate) fn shows_idle(verdicts: &[Fitness]) -> bool {
+    !is_unfit_for_idle(verdicts, &[ReasonCode::Clocks, ReasonCode::NoDevice])
+}
+
+/// Whether a replay shows what changes would save: it depends on when work was launched.
+pub(crate) fn shows_savings(verdicts: &[Fitness]) -> bool {
+    !is_unfit_for_idle(verdicts, &[ReasonCode::NoDevice])
+}
+
+/// Whether a trace is unfit for the question of idle time, for other reasons than these.
+fn is_unfit_for_idle(verdicts: &[Fitness], except: &[ReasonCode]) -> bool {
     let idle = verdicts.iter().find(|fitness| fitness.question == Question::Idle);
-    let hides = |reason: &Reason| {
-        reason.verdict == Verdict::Unfit && !matches!(reason.code, ReasonCode::Clocks | ReasonCode::NoDevice)
-    };
-    idle.is_none_or(|idle| !idle.reasons.iter().any(hides))
+    let is_cause = |reason: &Reason| reason.verdict == Verdict::Unfit && !except.contains(&reason.code);
+    idle.is_some_and(|idle| idle.reasons.iter().any(is_cause))
 }
 
 record! {

@@ -270,10 +270,11 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
     drop(host);
     let replay = replay.unwrap_or_else(|| Replay::with_host(analysis, &Host::new(analysis)));
     let is_known = limit.as_ref().is_none_or(|bound: &Bound| bound.by != BoundBy::CannotTell);
-    if let Some((bound, worked_ns)) = limit.as_mut().zip(replay.worked_ns()) {
-        bound.compare(worked_ns);
+    let shows_savings = fitness::shows_savings(&verdicts);
+    if let Some(limit) = limit.as_mut().filter(|_| shows_savings) {
+        bound::compare(limit, &replay);
     }
-    let findings = findings(rules, trace, Some(&replay).filter(|_| is_known), join);
+    let findings = findings(rules, trace, Some(&replay).filter(|_| is_known && shows_savings), join);
     Summary {
         bound: limit,
         fitness: verdicts,

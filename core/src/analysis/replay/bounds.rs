@@ -1,9 +1,9 @@
 //! What changes save at least and at most, by replays under other assumptions than the usual one.
 //!
 //! The usual replay assumes that launches and gaps take their usual time, that an activity which started late right after one of
-//! another stream waited for it, and that an idle thread waited for the one that was busy. What started later than that explains
-//! is late for an unknown reason. The other replays keep those delays, and then leave out one of the guesses each. Without
-//! changes, all of them take as long as recorded.
+//! another stream waited for it, that an idle thread waited for the one that was busy, and that other processes prepare data at the
+//! recorded rate. What started later than that explains is late for an unknown reason. The other replays keep those delays, and then
+//! leave out one of the guesses each. Without changes, all of them take as long as recorded.
 
 use super::changes::Changes;
 use super::graph::{Dependency, Edge, Graph, NodeId, NodeKind, Point};
@@ -21,10 +21,13 @@ enum Assumption {
     NoStreams,
     /// Idle threads did not wait for other threads, except for backward passes.
     NoThreads,
+    /// Data is prepared as early as it is needed: to take it takes as long as recorded.
+    NoData,
 }
 
 impl Assumption {
-    const ALL: [Assumption; 3] = [Assumption::Guesses, Assumption::NoStreams, Assumption::NoThreads];
+    const ALL: [Assumption; 4] =
+        [Assumption::Guesses, Assumption::NoStreams, Assumption::NoThreads, Assumption::NoData];
 
     /// Whether a dependency is left out.
     fn drops(self, kind: NodeKind, why: Dependency) -> bool {
@@ -32,16 +35,22 @@ impl Assumption {
             Assumption::Guesses => false,
             Assumption::NoStreams => why == Dependency::OtherStream,
             Assumption::NoThreads => why == Dependency::Thread && kind == NodeKind::Idle,
+            Assumption::NoData => why == Dependency::Data,
         }
     }
 
-    /// The recorded duration of a node that waits for another thread, where the assumption is that it did not.
+    /// The recorded duration of a node that waits for another thread or for data, where the assumption is that it did not.
     fn recorded_ns(self, graph: &Graph, node: usize) -> Option<i64> {
         let end = Point::end(NodeId::new(node));
         let is_backward = || graph.edges(end).any(|edge| edge.why == Dependency::Backward);
-        let waits = graph.kinds[node] == NodeKind::Idle && graph.own_ns[node] == 0 && !is_backward();
+        let waits = graph.own_ns[node] == 0
+            && match graph.kinds[node] {
+                NodeKind::Idle => self == Assumption::NoThreads && !is_backward(),
+                NodeKind::Data => self == Assumption::NoData,
+                _ => false,
+            };
         let time = graph.nodes[node].time;
-        (self == Assumption::NoThreads && waits).then_some(time.1 - time.0)
+        waits.then_some(time.1 - time.0)
     }
 }
 
@@ -86,7 +95,7 @@ fn wall_ns(replay: &Replay<'_>, case: &Case, changes: &Changes) -> i64 {
     let (mut durations, mut times, mut late) = (Vec::new(), Vec::new(), case.late.clone());
     plan.durations(&mut durations);
     for (node, &kind) in graph.kinds.iter().enumerate() {
-        if let Some(ns) = assumption.recorded_ns(graph, node) {
+        if let Some(ns) = assumption.recorded_ns(graph, node).filter(|_| !plan.is_free(kind)) {
             durations[node] = ns;
         }
         if plan.is_free(kind) {

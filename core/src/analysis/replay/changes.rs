@@ -103,6 +103,11 @@ impl Changes {
         Changes { faster: classes.iter().map(faster).collect(), ..Changes::default() }
     }
 
+    /// The host takes no time, except where it waits.
+    pub(crate) fn without_host() -> Changes {
+        Changes { cuda_graph: true, ..Changes::without(Cause::DataLoading) }
+    }
+
     /// Everything takes no time: all causes and delays are free, and devices are as fast as can be.
     pub fn everything() -> Changes {
         Changes {

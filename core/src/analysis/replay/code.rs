@@ -14,6 +14,8 @@ pub(super) struct Code {
     /// Calls that can wait for a device do not count, nor does time in which nothing but an annotation is open.
     /// `None` without launches.
     pub(super) worked_ns: Option<i64>,
+    /// What the main thread worked on and those that run backward passes, in ns.
+    pub(super) worked: Vec<(Cause, i64)>,
 }
 
 impl Code {
@@ -37,22 +39,27 @@ impl Code {
                 let node = graph.node(id);
                 let ns = node.time.1 - node.time.0;
                 match node.kind {
-                    NodeKind::Data => worked.add(ns, true),
-                    NodeKind::Call(_) => worked.add(launches.ns(table, node), true),
+                    NodeKind::Data => worked.work(Cause::DataLoading, ns),
+                    NodeKind::Call(_) => worked.work(Cause::Launch, launches.ns(table, node)),
                     // The time of an idle thread that waits for no other thread counts as code.
-                    NodeKind::Idle if graph.own_ns(id) == 0 => worked.add(ns, false),
+                    NodeKind::Idle if graph.own_ns(id) == 0 => worked.wait(ns),
                     _ => walk.parts(track, node.time, &mut |time, reason| {
                         let ns = time.1 - time.0;
-                        worked.add(ns, is_work(reason));
+                        if is_work(reason) {
+                            worked.work(reason.cause, ns);
+                        } else {
+                            worked.wait(ns);
+                        }
                         add(&mut parts, (id, reason.cause, ns));
                     }),
                 }
             }
         }
         // Backward passes run while the main thread waits for them.
-        let worked_ns = main.work_ns.saturating_add(backward.work_ns.min(main.wait_ns));
+        let worked_ns = main.work_ns().saturating_add(backward.work_ns().min(main.wait_ns));
+        let worked = main.work.into_iter().chain(backward.work).collect();
         // Without calls, an operator that waits for a device looks like one that works.
-        Code { parts, worked_ns: has_launches.then_some(worked_ns) }
+        Code { parts, worked_ns: has_launches.then_some(worked_ns), worked }
     }
 }
 
@@ -67,14 +74,25 @@ fn add(parts: &mut Vec<(NodeId, Cause, i64)>, (id, cause, ns): (NodeId, Cause, i
 /// The time of a thread.
 #[derive(Default)]
 struct Worked {
-    work_ns: i64,
+    /// By cause.
+    work: Vec<(Cause, i64)>,
     wait_ns: i64,
 }
 
 impl Worked {
-    fn add(&mut self, ns: i64, works: bool) {
-        let sum = if works { &mut self.work_ns } else { &mut self.wait_ns };
-        *sum = sum.saturating_add(ns);
+    fn work(&mut self, cause: Cause, ns: i64) {
+        match self.work.iter_mut().find(|known| known.0 == cause) {
+            Some(known) => known.1 = known.1.saturating_add(ns),
+            None => self.work.push((cause, ns)),
+        }
+    }
+
+    fn wait(&mut self, ns: i64) {
+        self.wait_ns = self.wait_ns.saturating_add(ns);
+    }
+
+    fn work_ns(&self) -> i64 {
+        self.work.iter().fold(0, |sum, part| sum.saturating_add(part.1))
     }
 }
 

@@ -7,6 +7,9 @@ use super::waits::Waits;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+/// A wait for data that takes at most one in this many parts of the time since the last one did not wait: the data was there.
+const SHORT_WAIT: i64 = 20;
+
 impl Builder<'_> {
     /// Adds the activities that calls wait for.
     pub(super) fn waits(&self, edges: &mut Edges, durations: &mut Vec<(NodeId, i64)>) {
@@ -74,8 +77,9 @@ impl Builder<'_> {
                         edges.extend(edge.map(|edge| (Point::end(id), edge)));
                     }
                     NodeKind::Data => {
-                        if let Some(last) = data {
-                            let delay_ns = self.node(id).time.1 - self.node(last).time.1;
+                        let time = self.node(id).time;
+                        let delay_ns = data.map_or(0, |last| time.1 - self.node(last).time.1);
+                        if let Some(last) = data.filter(|_| time.1 - time.0 > delay_ns / SHORT_WAIT) {
                             let edge = Edge { from: Point::end(last), delay_ns, why: Dependency::Data };
                             edges.push((Point::end(id), edge));
                             durations.push((id, 0));

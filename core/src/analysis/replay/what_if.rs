@@ -1,11 +1,13 @@
 //! Replays of a graph with changes.
 
+use super::bounds::Bounds;
 use super::changes::Changes;
 use super::code::Code;
 use super::graph::{Graph, Point};
 use super::plan::{Plan, Recorded};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::classes::Class;
+use crate::analysis::device::idle::Cause;
 use crate::analysis::device::idle::Host;
 use crate::analysis::device::sequences::{Search, sequences};
 use crate::base::error::Error;
@@ -30,6 +32,9 @@ pub(crate) struct Scratch {
     durations: Vec<i64>,
     times: Vec<i64>,
 }
+
+/// Bounds that are further apart than this share of the wall time do not tell what a change saves.
+const WIDEST: f64 = 0.25;
 
 /// Replays with a larger error than this are no basis for an answer.
 pub const LARGEST_ERROR: f64 = 0.1;
@@ -57,6 +62,11 @@ impl<'a> Replay<'a> {
     /// not count. `None` if no launches were recorded.
     pub(crate) fn worked_ns(&self) -> Option<i64> {
         self.recorded.code.worked_ns
+    }
+
+    /// What the main thread worked on and those that run backward passes, by cause, in ns.
+    pub(crate) fn worked(&self) -> &[(Cause, i64)] {
+        &self.recorded.code.worked
     }
 
     /// The recorded time from the first to the last point of the graph, in ns.
@@ -121,6 +131,17 @@ impl<'a> Replay<'a> {
         self.replayed_ns.saturating_sub(self.wall_ns(changes))
     }
 
+    /// Returns what changes save at least and at most, in ns; `None` if the two are too far apart to tell.
+    pub(crate) fn known_savings<const N: usize>(&self, changes: [&Changes; N]) -> [Option<(i64, i64)>; N] {
+        let bounds = Bounds::new(self);
+        changes.map(|changes| Some(bounds.saving_ns(changes)).filter(|&saving| self.is_known(saving)))
+    }
+
+    /// Whether the least and the most that a change saves, in ns, are close enough to each other.
+    pub(super) fn is_known(&self, (low_ns, high_ns): (i64, i64)) -> bool {
+        high_ns.saturating_sub(low_ns) as f64 <= WIDEST * self.replayed_ns as f64
+    }
+
     /// Returns the time from the first to the last point of a replay, in ns.
     pub fn wall_ns(&self, changes: &Changes) -> i64 {
         self.wall_in(&mut Scratch::default(), changes)
@@ -139,12 +160,13 @@ impl<'a> Replay<'a> {
         scratch.times
     }
 
-    /// Returns the recorded time of the host that changes leave out, in ns.
+    /// Returns the time of the host that changes leave out, without waits, in ns.
     pub(crate) fn freed_ns(&self, changes: &Changes) -> i64 {
         let plan = Plan::new(&self.recorded, changes);
         let code = self.recorded.code.parts.iter().filter(|part| changes.is_free(part.1)).map(|part| part.2);
-        let calls = self.recorded.graph.nodes.iter().filter(|node| plan.is_free(node.kind));
-        code.chain(calls.map(|node| node.time.1 - node.time.0)).fold(0, i64::saturating_add)
+        let graph = &self.recorded.graph;
+        let calls = graph.ids().filter(|&id| plan.is_free(graph.kinds[id.index()]));
+        code.chain(calls.map(|id| graph.own_ns(id))).fold(0, i64::saturating_add)
     }
 
     /// Returns the duration of every node without waiting in a replay, in ns.

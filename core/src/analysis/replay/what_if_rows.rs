@@ -106,9 +106,6 @@ impl WhatIfOptions {
     }
 }
 
-/// Bounds that are further apart than this share of the wall time do not tell what a change saves.
-const WIDEST: f64 = 0.25;
-
 /// What a change saves, in ns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Saving {
@@ -117,18 +114,11 @@ pub(crate) struct Saving {
     high_ns: i64,
 }
 
-impl Saving {
-    /// The saving, if its bounds are close enough to each other.
-    fn known(&self, wall_ns: i64) -> Option<i64> {
-        (self.high_ns.saturating_sub(self.low_ns) as f64 <= WIDEST * wall_ns as f64).then_some(self.ns)
-    }
-}
-
 columns! {
     /// The columns of the answer.
     pub(crate) const COLUMNS: fn row(replay: &Replay<'_>, change: &Changes, saving: &Saving) {
         let replayed_ns = replay.replayed_ns();
-        let saving_ns = saving.known(replayed_ns);
+        let saving_ns = Some(saving.ns).filter(|_| replay.is_known((saving.low_ns, saving.high_ns)));
         let wall_ns = saving_ns.map(|saving| replayed_ns - saving);
         let speedup = |wall| if wall > 0 { replayed_ns as f64 / wall as f64 } else { f64::INFINITY };
     } [

@@ -84,6 +84,8 @@ pub(crate) struct Capture {
     /// From the call that begins the first one to the end of the call that ends the last one; if operators are open around
     /// them, as long as the outermost of those.
     pub(crate) time: Interval,
+    /// From the calls that begin captures to those that end them, in ns.
+    pub(crate) own_ns: i64,
     /// The call that begins the first one.
     pub(crate) begin: Row,
     pub(crate) count: usize,
@@ -129,14 +131,18 @@ fn captures(trace: &Trace) -> Vec<(TrackId, Vec<Capture>)> {
             // The call of the driver lies within that of the runtime.
             begun = begun.or(Some(row));
         } else if let Some(begin) = begun.take() {
-            let time = within_operator(trace, track, (table.ts(begin), table.end(row)));
+            let own = (table.ts(begin), table.end(row));
+            let (time, own_ns) = (within_operator(trace, track, own), own.1 - own.0);
             if all.last().is_none_or(|last| last.0 != track) {
                 all.push((track, Vec::new()));
             }
             let Some((_, captures)) = all.last_mut() else { continue };
             match captures.last_mut().filter(|last| time.0 < last.time.1) {
-                Some(last) => (last.time.1, last.count) = (last.time.1.max(time.1), last.count + 1),
-                None => captures.push(Capture { time, begin, count: 1 }),
+                Some(last) => {
+                    (last.time.1, last.count) = (last.time.1.max(time.1), last.count + 1);
+                    last.own_ns = last.own_ns.saturating_add(own_ns);
+                }
+                None => captures.push(Capture { time, own_ns, begin, count: 1 }),
             }
         }
     }
@@ -260,13 +266,14 @@ impl Work {
         Work { busy: times.union(), first, launched, first_call }
     }
 
-    /// Whether a call can be a first use: what it launched is the first kernel of its name; or it launched nothing, and takes
-    /// so long, or is so early, that it creates a context or loads code.
+    /// Whether a call can be a first use: what it launched is the first kernel of its name, and began late in the call, because its
+    /// code was loaded; or it launched nothing, and takes so long, or is so early, that it creates a context or loads code.
     fn is_first(&self, table: &Table, call: Row) -> bool {
         let at = self.launched.partition_point(|link| link.0 < call);
         if let Some(&(_, work)) = self.launched.get(at).filter(|link| link.0 == call) {
             let is_kernel = table.category(work) == Category::Kernel;
-            return is_kernel && self.first.has(table, work);
+            let is_late = table.ts(work) - table.ts(call) >= table.dur(call) / 2;
+            return is_kernel && is_late && self.first.has(table, work);
         }
         let begun = self.busy.as_slice().first().map_or(i64::MAX, |first| first.0);
         let is_long = table.dur(call) >= LONG_FIRST_USE_NS;

@@ -135,7 +135,7 @@ impl Idle<'_> {
     /// What makes the host launch faster.
     fn faster_launches(&self, main: Cause, ns: i64) -> String {
         if main == Cause::UserCode && self.ns(Cause::UserCode) > ns / 2 {
-            return "move this code out of the loop, or to other threads or processes; see what it is with `tree`".into();
+            return "see what it is with `tree`: compile the code of a model with torch.compile, and move other code out of the loop, or to other threads or processes".into();
         }
         let uses = &self.facts.uses;
         let mut ways: Vec<&str> = Vec::new();

@@ -65,7 +65,7 @@ fn explain(findings: &mut [Finding], replay: &Replay<'_>) {
         let host_ns = replay.freed_ns(changes);
         if host_ns > finding.cost_ns {
             let all = time_ns(host_ns, None);
-            finding.message = format!("{}; in all, the host spent {all} in it", finding.message);
+            finding.message = format!("{}; the replay leaves out {all} of the host", finding.message);
         }
     }
 }
@@ -162,7 +162,7 @@ mod tests {
         // Each alone saves 15 us, and so do both.
         assert_eq!(found, [Some((15_000, 15_000)), Some((15_000, 0)), None]);
         let says = |at: usize, time: &str| {
-            findings[at].message.ends_with(&format!("in all, the host spent {time} in it"))
+            findings[at].message.ends_with(&format!("the replay leaves out {time} of the host"))
         };
         assert!(says(0, "35.000us") && says(1, "60.000us"), "{findings:?}");
     }

@@ -6,7 +6,7 @@ use crate::analysis::device::memory::MemoryDevice;
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::intervals::Collector;
 use crate::analysis::torch::device_type::DeviceType;
-use crate::base::units::{bytes, time_ns};
+use crate::base::units::time_ns;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::layout::Key;
@@ -71,10 +71,18 @@ fn time_of(table: &Table, is_meant: impl Fn(&str) -> bool) -> Option<(i64, Row)>
     Some((times.union().length(), longest?))
 }
 
-/// The memory of a device was nearly used up.
+fn gib(bytes: i64) -> String {
+    format!("{:.2} GiB", bytes as f64 / f64::from(1 << 30))
+}
+
+/// The memory of a device was nearly used up while it trained. An engine for inference reserves nearly all of it on purpose.
 fn memory(analysis: &Analysis<'_>, devices: &[Value]) -> Option<Finding> {
     let table = &analysis.trace.table;
     let record = table.names.find("[memory]")?;
+    let is_training = |name: &str| name.contains("Backward") || name.starts_with("Optimizer.");
+    if table.names.that(is_training).is_empty() {
+        return None;
+    }
     let size = |id: i64| {
         let is_own = |(at, device): &(usize, &Value)| device["id"].as_i64().unwrap_or(*at as i64) == id;
         devices.iter().enumerate().find(is_own)?.1["totalGlobalMem"].as_i64().filter(|&size| size > 0)
@@ -92,7 +100,7 @@ fn memory(analysis: &Analysis<'_>, devices: &[Value]) -> Option<Finding> {
         return None;
     }
     let message: String =
-        format!("GPU {id} had {} of {} allocated ({:.0}%)", bytes(allocated), bytes(size), share * 100.0);
+        format!("GPU {id} had {} of {} allocated ({:.0}%)", gib(allocated), gib(size), share * 100.0);
     let advice = "a larger batch may fail: use activation checkpointing, smaller types, or sharding";
     Some(Finding::new(FindingCode::MemoryNearlyFull, 0, message, advice).shown_by("memory", [row].into()))
 }

@@ -9,6 +9,7 @@ use crate::base::units::{counted, time_ns};
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Row;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// What helps against a cold start.
@@ -111,10 +112,16 @@ fn capture(facts: &Facts<'_>) -> Option<Finding> {
     if share(ns, facts.wall_ns) < threshold::EFFECT {
         return None;
     }
+    let own_ns = captures.iter().fold(0i64, |sum, capture| sum.saturating_add(capture.own_ns));
+    let around = if own_ns >= ns {
+        String::new()
+    } else {
+        format!(", {} with the operators around them", time_ns(ns, None))
+    };
     let message = format!(
-        "{} of CUDA graphs took {} ({} of wall): what is launched meanwhile does not run",
+        "{} of CUDA graphs took {}{around} ({} of wall): what is launched in a capture does not run",
         counted(captures.iter().map(|capture| capture.count).sum(), "capture"),
-        time_ns(ns, None),
+        time_ns(own_ns, None),
         percent(ns, facts.wall_ns)
     );
     let advice = "record launches of the graph to see its work: capture before the recording";

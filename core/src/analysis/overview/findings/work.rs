@@ -260,11 +260,24 @@ fn conversions(facts: &Facts<'_>) -> Option<Finding> {
         time_ns(ns, None),
         percent(ns, facts.compute_ns())
     );
-    let advice =
-        "keep weights and activations in one type: convert the model once, or use autocast around more of it";
+    let in_norms = kernels.iter().filter(|kernel| is_in_norm(facts, kernel)).count();
+    let advice = if in_norms > kernels.len() / 2 {
+        "most are in normalization layers, which compute in a wider type on purpose: torch.compile or a fused layer does both in one kernel"
+    } else {
+        "keep weights and activations in one type: convert the model once, or use autocast around more of it"
+    };
     let mut finding = Finding::new(FindingCode::Conversions, ns, message, advice);
     (finding.changes, finding.is_ideal) = (Some(faster(&kernels, GONE)), true);
     Some(finding.shown_by("kernels --by operator", longest(facts, &kernels)))
+}
+
+/// Whether the innermost module around the operator of a kernel is a normalization.
+fn is_in_norm(facts: &Facts<'_>, kernel: &Kernel) -> bool {
+    let (table, tree) = (facts.table(), &facts.analysis.trace.tree);
+    let open = kernel.operator.and_then(|row| tree.open_at(table, table.track_id(row), table.ts(row)));
+    let around = open.into_iter().flat_map(|at| core::iter::once(at).chain(tree.ancestors(at)));
+    let mut names = around.map(|at| table.name(tree.row(at)));
+    names.find_map(|name| name.strip_prefix("nn.Module: ")).is_some_and(|module| module.contains("Norm"))
 }
 
 /// Kernels and copies that only change the layout of tensors.

@@ -193,7 +193,7 @@ impl Reasons<'_> {
         }
         let before = self.facts.before;
         if before.count > 0 {
-            let message = "devices still did work from before the recording: until its end they are neither idle nor busy".into();
+            let message = "devices may still have done work from before the recording: until its end they are neither idle nor busy".into();
             self.push(ReasonCode::BeforeRecording, Limited, &[Idle], before, message);
         }
         let replayed = self.facts.replayed;
