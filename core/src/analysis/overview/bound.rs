@@ -251,7 +251,9 @@ fn message(
         }
         BoundBy::CpuOperators => format!("operators of the CPU: {of} of the main thread"),
         BoundBy::Profiler => format!("the profiler itself: {of}"),
-        BoundBy::CannotTell => return format!("{}{}", cannot_tell(parts), kernels_that_wait(analysis)),
+        BoundBy::CannotTell => {
+            return format!("{}{}", cannot_tell((parts, all)), kernels_that_wait(analysis));
+        }
     };
     let others = parts.iter().filter(|part| part.0 != by && part.1 >= 0.1);
     let others: Vec<String> = others.map(|part| format!("{} {}", label(part.0), percent(part.1))).collect();
@@ -259,10 +261,10 @@ fn message(
     format!("Bound by {what}{rest}")
 }
 
-fn cannot_tell(parts: &[(BoundBy, f64)]) -> String {
-    let known: Vec<String> =
-        parts.iter().take(3).map(|part| format!("{} {}", label(part.0), percent(part.1))).collect();
-    format!("Cannot tell what bounds the run: {}", known.join(", "))
+fn cannot_tell((parts, all): (&[(BoundBy, f64)], i64)) -> String {
+    let parts = parts.iter().take(3).filter(|part| part.1 >= 0.01);
+    let known: Vec<String> = parts.map(|part| format!("{} {}", label(part.0), percent(part.1))).collect();
+    format!("Cannot tell what bounds the run: of {}, {}", time_ns(all, None), known.join(", "))
 }
 
 fn kernels_that_wait(analysis: &Analysis<'_>) -> String {

@@ -59,7 +59,7 @@ words! {
         NoSteps = "no_steps",
         /// Launch calls have no device work.
         LaunchesWithoutWork = "launches_without_work",
-        /// Device work has no launch call.
+        /// Device work is linked to no launch call.
         WorkWithoutLaunch = "work_without_launch",
         /// The profiler left out kinds of activity.
         Filtered = "filtered",

@@ -272,7 +272,7 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
     let is_known = limit.as_ref().is_none_or(|bound: &Bound| bound.by != BoundBy::CannotTell);
     let shows_savings = fitness::shows_savings(&verdicts);
     if let Some(limit) = limit.as_mut().filter(|_| shows_savings) {
-        bound::compare(limit, &replay);
+        bound::compare(limit, analysis, &replay);
     }
     let findings = findings(rules, trace, Some(&replay).filter(|_| is_known && shows_savings), join);
     Summary {

@@ -1,14 +1,12 @@
 //! Replays of a graph with changes.
 
-use super::bounds::Bounds;
 use super::changes::Changes;
 use super::code::Code;
 use super::graph::{Graph, Point};
 use super::plan::{Plan, Recorded};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::classes::Class;
-use crate::analysis::device::idle::Cause;
-use crate::analysis::device::idle::Host;
+use crate::analysis::device::idle::{Cause, Host};
 use crate::analysis::device::sequences::{Search, sequences};
 use crate::base::error::Error;
 use crate::base::units::{counted, time_ns};
@@ -129,12 +127,6 @@ impl<'a> Replay<'a> {
     /// Returns what changes would save of the replayed time, in ns; negative if they would cost time.
     pub fn saving_ns(&self, changes: &Changes) -> i64 {
         self.replayed_ns.saturating_sub(self.wall_ns(changes))
-    }
-
-    /// Returns what changes save at least and at most, in ns; `None` if the two are too far apart to tell.
-    pub(crate) fn known_savings<const N: usize>(&self, changes: [&Changes; N]) -> [Option<(i64, i64)>; N] {
-        let bounds = Bounds::new(self);
-        changes.map(|changes| Some(bounds.saving_ns(changes)).filter(|&saving| self.is_known(saving)))
     }
 
     /// Whether the least and the most that a change saves, in ns, are close enough to each other.

@@ -178,7 +178,7 @@ export type FindingCode =
 export interface RunBound {
   /** What it is. */
   by: BoundBy;
-  /** Its share of the wall time. */
+  /** Its share of the wall time; of limits of the host that work of a device hides, how long the host worked on it. */
   share: number;
   /** The limit in one sentence. */
   message: string;

@@ -1,5 +1,6 @@
 //! The finding about communication that nothing hides.
 
+use super::setup::is_data_parallel;
 use super::{Facts, Finding, FindingCode, SHOWN, percent, share, threshold};
 use crate::analysis::device::classes::Class;
 use crate::analysis::device::device_time::DeviceTime;
@@ -32,7 +33,11 @@ pub(super) fn exposed(out: &mut Vec<Finding>, facts: &Facts<'_>) {
         time_ns(ns, None),
         percent(ns, window)
     );
-    let advice = "see with `ranks` whether it waits for other ranks; overlap the rest with computation: bucket sizes, prefetching, a separate stream";
+    let advice = if is_data_parallel(facts.table()) {
+        "torch.nn.DataParallel copies the model in each step: DistributedDataParallel does not"
+    } else {
+        "see with `ranks` whether it waits for other ranks; overlap the rest with computation: bucket sizes, prefetching, a separate stream"
+    };
     let mut finding = Finding::new(FindingCode::ExposedCommunication, ns, message, advice);
     finding.changes = Some(Changes::without_classes(&[Class::Communication]));
     finding.is_ideal = true;

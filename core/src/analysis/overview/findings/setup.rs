@@ -25,14 +25,25 @@ pub(super) fn setup(out: &mut Vec<Finding>, analysis: &Analysis<'_>, wall_ns: i6
     out.extend(memory(analysis, devices));
 }
 
+/// The operators with which `DataParallel` copies the model, the inputs and the outputs; old traces have no others.
+const COPYING: [&str; 3] = ["Broadcast", "Scatter", "Gather"];
+
+/// Whether a program uses `DataParallel`, as far as its operators show.
+pub(super) fn is_data_parallel(table: &Table) -> bool {
+    let has = |name: &&str| table.names.find(name).is_some();
+    has(&"DataParallel.forward") || COPYING.iter().all(has)
+}
+
 /// `DataParallel` copies the model to every device in each step, and one thread starts all work.
 fn data_parallel(analysis: &Analysis<'_>) -> Option<Finding> {
     if analysis.devices().len() < 2 {
         return None;
     }
-    let (ns, longest) = time_of(&analysis.trace.table, |name| name == "DataParallel.forward")?;
+    let table = &analysis.trace.table;
+    let is_meant = |name: &str| name == "DataParallel.forward" || COPYING.contains(&name);
+    let (ns, longest) = time_of(table, is_meant).filter(|_| is_data_parallel(table))?;
     let message = format!(
-        "torch.nn.DataParallel ran on {} devices for {}: one process copies the model and starts all work",
+        "torch.nn.DataParallel on {} devices took {}: one process copies the model and starts all work",
         analysis.devices().len(),
         time_ns(ns, None)
     );

@@ -140,9 +140,9 @@ impl Facts {
 
     /// The first work of a stream began long after its launch: the stream still did other work.
     fn add_first(&mut self, table: &Table, row: Row, call: Option<Row>) {
-        // The call of a copy can wait as well.
-        let from =
-            |call| if table.category(row) == Category::Memcpy { table.ts(call) } else { table.end(call) };
+        // The call of a copy can wait as well, until the copy begins.
+        let can_wait = |call| table.category(row) == Category::Memcpy && table.ts(row) < table.end(call);
+        let from = |call| if can_wait(call) { table.ts(call) } else { table.end(call) };
         let delay = |call: Row| table.ts(row).saturating_sub(from(call));
         if call.is_some_and(|call| delay(call) >= WAIT_NS) {
             self.before.add(row);

@@ -153,7 +153,7 @@ impl Reasons<'_> {
         let share = facts.unlaunched.share_of(&facts.work);
         if share >= threshold::UNLINKED {
             let verdict = if share >= threshold::MOSTLY { Unfit } else { Limited };
-            let message = format!("{} of the device work has no launch call", percent(share));
+            let message = format!("{} of the device work is linked to no launch call", percent(share));
             self.push(ReasonCode::WorkWithoutLaunch, verdict, &[Idle], facts.unlaunched, message);
         }
         let share = facts.early.share_of(&facts.work);
