@@ -75,6 +75,35 @@ fn data_parallel_on_several_devices_is_replaced() {
     assert_eq!(forward("DistributedDataParallel.forward", 1), None);
 }
 
+/// Old traces show it by the operators that copy, and only by all of them.
+#[test]
+fn data_parallel_is_known_by_its_copies() {
+    let found = |names: &[&str]| {
+        let copies = names
+            .iter()
+            .zip(0..)
+            .map(|(name, at)| span("cpu_op", name, (100, 1), (at * 50, at * 50 + 40), 0));
+        let launches = [launch(1, 0, "gemm"), launch(2, 1, "gemm")].into_iter().flatten();
+        finding(&copies.chain(launches).collect::<Vec<_>>(), &json!([]), "data_parallel")
+    };
+    assert_eq!(found(&["Broadcast", "Scatter", "Gather"]).expect("a finding")["cost_ns"], json!(120_000));
+    assert_eq!(found(&["Broadcast", "Scatter"]), None);
+}
+
+/// Launches whose kernels begin 1 us before them show nothing of what a change saves.
+#[test]
+fn without_common_clocks_no_saving_is_stated() {
+    let saving = |early: i64| {
+        let mut events = turns(30, 30, "aten::mm");
+        for event in events.iter_mut().filter(|event| event["cat"] == "kernel") {
+            event["ts"] = json!(event["ts"].as_i64().expect("a time") - early);
+        }
+        finding(&events, &json!([]), "host_bound").expect("a finding")["saving_ns"].clone()
+    };
+    assert!(saving(0).is_i64());
+    assert_eq!(saving(20), Value::Null);
+}
+
 #[test]
 fn collectives_of_device_tensors_stay_on_devices() {
     let collective = |name: &str, has_device: bool| {
@@ -223,6 +252,19 @@ fn a_first_use_is_a_cold_start() {
     assert_eq!(launches(400, ["first", "second"], false), None);
 }
 
+/// A first launch of 2 ms whose kernel begins after 1 ms, or earlier: then its code was there.
+#[test]
+fn a_call_whose_kernel_runs_early_loads_no_code() {
+    let found = |delay: i64| {
+        let mut events = turns(6, 30, "aten::mm");
+        events.push(span("cuda_runtime", "cudaLaunchKernel", (100, 1), (1000, 3000), 60));
+        events.push(span("kernel", "first", (0, 7), (1000 + delay, 1000 + delay + 10), 60));
+        finding(&events, &json!([]), "cold_start").is_some()
+    };
+    assert!(found(1000));
+    assert!(!found(999));
+}
+
 /// The first of three ranges takes 3 times as long as the others, or 2.9 times.
 #[test]
 fn a_first_range_that_takes_three_times_as_long_is_a_cold_start() {
@@ -261,6 +303,22 @@ fn captures_of_graphs_are_no_idle_time() {
     };
     let found = finding(&events("cudaStreamBeginCapture"), &json!([]), "graph_capture").expect("a finding");
     assert_eq!(found["cost_ns"], json!(500_000));
+    assert!(
+        found["message"].as_str().expect("a text").starts_with("1 capture of CUDA graphs took 500.000us ("),
+        "{found}"
+    );
+    let around =
+        [vec![span("cpu_op", "CompiledFunction", (100, 1), (18, 540), 0)], events("cudaStreamBeginCapture")]
+            .concat();
+    let found = finding(&around, &json!([]), "graph_capture").expect("a finding");
+    assert_eq!(found["cost_ns"], json!(522_000));
+    assert!(
+        found["message"]
+            .as_str()
+            .expect("a text")
+            .contains(" took 500.000us, 522.000us with the operators around them ("),
+        "{found}"
+    );
     assert_eq!(finding(&events("cudaStreamBeginCapture"), &json!([]), "host_bound"), None);
     assert_eq!(finding(&events("cudaStreamBegin"), &json!([]), "graph_capture"), None);
 }
@@ -326,7 +384,9 @@ fn steps_are_uneven_from_half_as_much_again() {
         };
         finding(&[step(1, 0, 100), step(2, 100, 100), step(3, 200, last)], &json!([]), "uneven_steps")
     };
-    assert_eq!(uneven(150).expect("a finding")["cost_ns"], json!(50_000));
+    let found = uneven(150).expect("a finding");
+    assert_eq!(found["cost_ns"], json!(50_000));
+    assert!(!found["advice"].as_str().expect("a text").contains("first step"), "{found}");
     assert_eq!(uneven(149), None);
 }
 

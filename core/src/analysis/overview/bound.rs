@@ -362,7 +362,7 @@ mod tests {
     fn a_limit_that_saves_little_says_so() {
         let hidden = bound_of(9);
         assert_eq!(hidden.by, BoundBy::GpuCompute);
-        assert!(hidden.message.contains("of it, too, so faster kernels would save "), "{hidden:?}");
+        assert!(hidden.message.contains("; a replay without kernels saves at most 1%, "), "{hidden:?}");
         assert!(hidden.host_share.is_some_and(|share| share > 0.99), "{hidden:?}");
         let decisive = bound_of(30);
         assert_eq!(decisive.by, BoundBy::GpuCompute);

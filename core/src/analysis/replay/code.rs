@@ -16,6 +16,8 @@ pub(super) struct Code {
     pub(super) worked_ns: Option<i64>,
     /// What the main thread worked on and those that run backward passes, in ns.
     pub(super) worked: Vec<(Cause, i64)>,
+    /// The time of calls in which these threads can have waited for the device although the replay knows of no wait, in ns.
+    pub(super) doubtful_ns: i64,
 }
 
 impl Code {
@@ -26,9 +28,10 @@ impl Code {
         let waiting = has_launches.then(|| table.names.that(is_wait));
         let waits = |row| waiting.as_ref().is_some_and(|waiting| waiting.has(table.name_id(row)));
         let is_work = |reason: Reason| !reason.behind.is_some_and(waits) && works(reason);
-        let (mut main, mut backward) = (Worked::default(), Worked::default());
+        let (mut main, mut backward, mut doubtful_ns) = (Worked::default(), Worked::default(), 0i64);
         for (track, nodes) in graph.threads() {
             let mut other = Worked::default();
+            let is_counted = Some(track) == host.main() || host.is_backward(track);
             let worked = match track {
                 _ if Some(track) == host.main() => &mut main,
                 _ if host.is_backward(track) => &mut backward,
@@ -40,7 +43,13 @@ impl Code {
                 let ns = node.time.1 - node.time.0;
                 match node.kind {
                     NodeKind::Data => worked.work(Cause::DataLoading, ns),
-                    NodeKind::Call(_) => worked.work(Cause::Launch, launches.ns(table, node)),
+                    NodeKind::Call(_) => {
+                        let launch_ns = launches.ns(table, node);
+                        worked.work(Cause::Launch, launch_ns);
+                        if is_counted {
+                            doubtful_ns = doubtful_ns.saturating_add((graph.own_ns(id) - launch_ns).max(0));
+                        }
+                    }
                     // The time of an idle thread that waits for no other thread counts as code.
                     NodeKind::Idle if graph.own_ns(id) == 0 => worked.wait(ns),
                     _ => walk.parts(track, node.time, &mut |time, reason| {
@@ -59,7 +68,7 @@ impl Code {
         let worked_ns = main.work_ns().saturating_add(backward.work_ns().min(main.wait_ns));
         let worked = main.work.into_iter().chain(backward.work).collect();
         // Without calls, an operator that waits for a device looks like one that works.
-        Code { parts, worked_ns: has_launches.then_some(worked_ns), worked }
+        Code { parts, worked_ns: has_launches.then_some(worked_ns), worked, doubtful_ns }
     }
 }
 

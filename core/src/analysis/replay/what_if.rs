@@ -62,6 +62,11 @@ impl<'a> Replay<'a> {
         self.recorded.code.worked_ns
     }
 
+    /// The time of calls in which these threads can have waited for the device although the replay knows of no wait, in ns.
+    pub(crate) fn doubtful_ns(&self) -> i64 {
+        self.recorded.code.doubtful_ns
+    }
+
     /// What the main thread worked on and those that run backward passes, by cause, in ns.
     pub(crate) fn worked(&self) -> &[(Cause, i64)] {
         &self.recorded.code.worked

@@ -143,6 +143,26 @@ fn conversions_are_copies_to_another_type() {
     assert!(!found("long int", "float"));
 }
 
+/// A normalization converts on purpose; a module around it does not count.
+#[test]
+fn conversions_of_normalizations_are_to_be_fused() {
+    let advice = |modules: [&str; 2]| {
+        let mut operator = span("cpu_op", "aten::copy_", (100, 1), (99, 106), 1);
+        operator["args"]["Input type"] = json!(["float", "c10::BFloat16", "Scalar"]);
+        let module = |name: &str, time: (i64, i64)| {
+            span("python_function", &format!("nn.Module: {name}"), (100, 1), time, 0)
+        };
+        let events = [
+            vec![module(modules[0], (80, 130)), module(modules[1], (90, 120)), operator],
+            launch(1, 0, "direct_copy_kernel").into(),
+        ];
+        let found = finding(&events.concat(), &json!([]), "conversions").expect("a finding");
+        found["advice"].as_str().expect("a text").to_owned()
+    };
+    assert!(advice(["Block_0", "RMSNorm_0"]).contains("normalization layers"));
+    assert!(advice(["RMSNorm_0", "Linear_0"]).starts_with("keep weights and activations in one type"));
+}
+
 /// Of 1000 us, transposes take 60 or 40.
 #[test]
 fn layout_copies_take_five_percent() {
