@@ -317,7 +317,7 @@ fn findings(out: &mut Page, summary: &Summary) {
     let error = summary.findings.iter().find_map(|finding| Some(finding.saving?.error_ns));
     let title = error.map(|ns| {
         format!(
-            ", and what a replay without each saves: alone (≤: at most), and in addition to those above; unchanged, it is {} off",
+            ", with what a replay without each saves: alone (* if it takes no time at all), and beyond those above. The replay is off by {}",
             time_ns(ns, None)
         )
     });
@@ -327,9 +327,9 @@ fn findings(out: &mut Page, summary: &Summary) {
         let savings = finding.saving.map(|saving| [saving.alone_ns, saving.added_ns]);
         let [alone, added] =
             savings.map_or(["–".into(), String::new()], |ns| ns.map(|ns| time_ns(ns, None)));
-        let alone = if finding.is_ideal && savings.is_some() { format!("≤{alone}") } else { alone };
+        let mark = if finding.is_ideal && savings.is_some() { "*" } else { " " };
         // Messages are in the third column.
-        out.hanging(format!("  {alone:>10} {added:>9}  {}", finding.message), 24);
+        out.hanging(format!("  {alone:>9}{mark} {added:>9}  {}", finding.message), 24);
         out.hanging(format!("{:23}→ {}", "", finding.advice), 25);
         if !finding.command.is_empty() {
             out.hanging(format!("{:23}→ kinetoscope {}", "", finding.command), 25);

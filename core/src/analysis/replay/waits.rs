@@ -32,6 +32,8 @@ pub(super) struct Waits<'a> {
     copies: Index,
     /// The names of the calls that wait.
     waiting: NameSet,
+    /// Those of the calls that free memory of a device: they wait until it is idle.
+    freeing: NameSet,
 }
 
 impl<'a> Waits<'a> {
@@ -62,7 +64,10 @@ impl<'a> Waits<'a> {
         }
         sort_by_key(&mut recorded, |&(key, _)| key);
         let waiting = table.names.that(is_sync_name);
-        Waits { trace, nodes, streams: &streams.all, launched, first, recorded, copies, waiting }
+        let freeing = table
+            .names
+            .that(|name| name.contains("Free") && !["Host", "Async"].iter().any(|part| name.contains(part)));
+        Waits { trace, nodes, streams: &streams.all, launched, first, recorded, copies, waiting, freeing }
     }
 
     /// Calls `each` with the activities that a call waits for.
@@ -76,6 +81,13 @@ impl<'a> Waits<'a> {
             if time.1 <= call.time.1 + TOLERANCE_NS || shared / 4 > (time.1 - time.0) / 5 {
                 each(NodeId::new(copy as usize));
             }
+            return;
+        }
+        if self.freeing.has(table.name_id(row)) {
+            // It also works: a wait is known where it took most of the time.
+            let awaited = self.likely(call).and_then(|stream| self.awaited(stream, call));
+            let waited = |at: &NodeId| self.nodes[at.index()].time.1 - call.time.0;
+            awaited.filter(|at| waited(at) > (call.time.1 - call.time.0) / 4 * 3).into_iter().for_each(each);
             return;
         }
         if !self.waiting.has(table.name_id(row)) {
