@@ -269,10 +269,12 @@ impl Walk<'_> {
     /// The dependency that explains a point: of those that are recorded before it, the one that allows it last.
     fn latest(&self, to: Point) -> Option<Edge> {
         let recorded = |edge: &Edge| self.graph.recorded(edge.from);
+        // Work can begin before its launch, if the clocks differ.
+        let reached = self.reached.max(self.graph.recorded(to));
         let is_before = |edge: &Edge| {
             let tolerance = if edge.why == Dependency::Synchronization { TOLERANCE_NS } else { 0 };
             // The call of a copy from pageable memory ends before the copy.
-            edge.from != to && recorded(edge).saturating_add(edge.delay_ns.min(0)) <= self.reached + tolerance
+            edge.from != to && recorded(edge).saturating_add(edge.delay_ns.min(0)) <= reached + tolerance
         };
         let before = self.graph.edges(to).filter(is_before);
         before.max_by_key(|edge| recorded(edge).saturating_add(edge.delay_ns))

@@ -99,11 +99,14 @@ impl Builder<'_> {
         others.max_by_key(|&other| self.threads[other].len()).filter(|_| self.begins_backward)
     }
 
-    /// What an idle thread waited for: the last point of a thread that was busy for most of the time.
+    /// What an idle thread waited for: the last point of a thread that was busy for most of the time, or of the main thread.
     fn other_thread(&self, thread: usize, idle: usize) -> Option<Edge> {
         let time = self.nodes[idle].time;
         let others = self.threads.iter().enumerate().filter(|&(other, _)| other != thread);
-        let busy = others.filter(|(_, nodes)| 2 * self.busy_ns(nodes, time) > time.1 - time.0);
+        // A backward pass begins when the main thread calls it, whatever that did before.
+        let is_awaited = |other: usize| self.is_backward[thread] && self.main == Some(other);
+        let busy = others
+            .filter(|(other, nodes)| is_awaited(*other) || 2 * self.busy_ns(nodes, time) > time.1 - time.0);
         let reached = busy.filter_map(|(other, nodes)| {
             let edge = self.reached_by(nodes, time.1)?;
             let is_backward = self.is_backward[thread] || self.is_backward[other];
