@@ -2,6 +2,8 @@
 //!
 //! This is one file because all tests replay with the same helpers, and a rule that is changed shows in each kind of trace.
 
+mod waits;
+
 use kinetoscope_core::analysis::device::idle::Cause;
 use kinetoscope_core::analysis::query::options::Options;
 use kinetoscope_core::analysis::replay::{
@@ -321,27 +323,6 @@ fn workers_that_prepare_data_are_not_faster_because_the_loop_is() {
     let text = json!(events).to_string().replace("MultiProcessing", "SingleProcess");
     let trace = Trace::read(text.as_bytes()).expect("a trace");
     assert_eq!(Replay::new(&trace).wall_ns(&changes("free operator")), 24_000_000);
-}
-
-/// The loop takes 9.9 ms for each batch, which is there at once: in 100 us, or in 1 ms. The first shows that a faster loop gets data
-/// earlier. The second does not, so that the bounds of what a faster loop saves are far apart.
-#[test]
-fn data_that_is_there_at_once_does_not_hold_a_faster_loop_up() {
-    let saved = |wait: i64| {
-        let batch = |at: i64| {
-            let loading = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
-            let start = at * 10_000;
-            [
-                span("user_annotation", loading, (1, 1), (start, start + wait), 0),
-                span("cpu_op", "aten::train", (1, 1), (start + wait, start + 10_000), 0),
-            ]
-        };
-        let trace = made(&json!((0..4).flat_map(batch).collect::<Vec<_>>()));
-        let rows = rows_with(&trace, "what-if", &json!({"free": "operator"}));
-        ["saving_low_ns", "saving_high_ns"].map(|key| rows[0][key].as_i64().expect("a time"))
-    };
-    assert_eq!(saved(100), [39_600_000, 39_600_000]);
-    assert_eq!(saved(1_000), [9_000_000, 36_000_000]);
 }
 
 /// Four times: an operator of 20, a launch of 3 whose kernel runs from 26 to 36, an operator of 30, a launch whose kernel
