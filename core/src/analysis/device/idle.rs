@@ -134,12 +134,18 @@ impl<'a> Causes<'a> {
         parts
     }
 
-    /// Returns the parts of the time after the last activity of a device, by what the main thread did.
+    /// Returns the parts of the time after the last activity of a device, by what the main thread did. Where only a range is open,
+    /// the device waited for nothing that was recorded.
     pub(super) fn after(&self, last: i64, end: i64) -> Vec<GapPart> {
         let mut parts = Vec::new();
         match self.host.main() {
             Some(main) => {
-                self.host.walk().parts(main, (last, end), &mut |time, reason| push(&mut parts, time, reason));
+                self.host.walk().parts(main, (last, end), &mut |time, mut reason| {
+                    if reason.can_wait && reason.cause == Cause::UserCode {
+                        reason.cause = Cause::NotRecorded;
+                    }
+                    push(&mut parts, time, reason);
+                });
             }
             None => push(&mut parts, (last, end), Reason::new(Cause::Unknown, None)),
         }

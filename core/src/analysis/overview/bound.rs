@@ -252,7 +252,12 @@ fn message(
         BoundBy::CpuOperators => format!("operators of the CPU: {of} of the main thread"),
         BoundBy::Profiler => format!("the profiler itself: {of}"),
         BoundBy::CannotTell => {
-            return format!("{}{}", cannot_tell((parts, all)), kernels_that_wait(analysis));
+            return format!(
+                "{}{}{}",
+                cannot_tell((parts, all)),
+                early_wait(analysis, all),
+                kernels_that_wait(analysis)
+            );
         }
     };
     let others = parts.iter().filter(|part| part.0 != by && part.1 >= 0.1);
@@ -265,6 +270,20 @@ fn cannot_tell((parts, all): (&[(BoundBy, f64)], i64)) -> String {
     let parts = parts.iter().take(3).filter(|part| part.1 >= 0.01);
     let known: Vec<String> = parts.map(|part| format!("{} {}", label(part.0), percent(part.1))).collect();
     format!("Cannot tell what bounds the run: of {}, {}", time_ns(all, None), known.join(", "))
+}
+
+/// The longest call that waits before any work was recorded, if it takes much of the time.
+fn early_wait(analysis: &Analysis<'_>, all: i64) -> String {
+    let table = &analysis.trace.table;
+    let waits = analysis.purposes().early_waits.iter().copied();
+    let longest = waits.max_by_key(|&row| table.dur(row)).filter(|&row| table.dur(row) >= all / 5);
+    longest.map_or(String::new(), |row| {
+        format!(
+            "; `{}` waited {} before any work was recorded",
+            table.name(row),
+            time_ns(table.dur(row), None)
+        )
+    })
 }
 
 fn kernels_that_wait(analysis: &Analysis<'_>) -> String {
@@ -362,12 +381,28 @@ mod tests {
     fn a_limit_that_saves_little_says_so() {
         let hidden = bound_of(9);
         assert_eq!(hidden.by, BoundBy::GpuCompute);
-        assert!(hidden.message.contains("; a replay without kernels saves at most 1%, "), "{hidden:?}");
+        assert!(hidden.message.contains("; a replay without kernels saves 0%, "), "{hidden:?}");
         assert!(hidden.host_share.is_some_and(|share| share > 0.99), "{hidden:?}");
         let decisive = bound_of(30);
         assert_eq!(decisive.by, BoundBy::GpuCompute);
         assert!(!decisive.message.contains("the host"), "{decisive:?}");
         assert!(decisive.host_share.is_some_and(|share| (0.3..0.35).contains(&share)), "{decisive:?}");
+    }
+
+    /// A busy device that hides nothing of the host is not the limit; of similar savings, that of data loading comes first.
+    #[test]
+    fn a_host_that_works_all_the_time_is_the_limit() {
+        let hidden = bound_of(7);
+        assert_eq!(hidden.by, BoundBy::HostLaunch);
+        assert!(hidden.share > 0.9, "{hidden:?}");
+        assert!(
+            hidden.message.starts_with("Bound by the host: operators and launches took 100%"),
+            "{hidden:?}"
+        );
+        assert!(
+            hidden.message.contains("kernels took 70% (") && hidden.message.contains("saves 0%, "),
+            "{hidden:?}"
+        );
     }
 
     /// 40 launches: a full queue blocks all but the first five for 16 of 18 us. The device is always busy.

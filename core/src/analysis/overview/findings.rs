@@ -204,7 +204,7 @@ pub(crate) fn found(
 pub(crate) fn findings(
     mut found: Vec<Finding>,
     trace: &Trace,
-    replay: Option<&Replay<'_>>,
+    replay: Option<(&Replay<'_>, i64)>,
     join: Join,
 ) -> Vec<Finding> {
     match replay {

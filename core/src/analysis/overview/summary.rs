@@ -274,7 +274,9 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
     if let Some(limit) = limit.as_mut().filter(|_| shows_savings) {
         bound::compare(limit, analysis, &replay);
     }
-    let findings = findings(rules, trace, Some(&replay).filter(|_| is_known && shows_savings), join);
+    let busy_ns = analysis.devices().iter().map(|device| device.busy_ns).max().unwrap_or(0);
+    let basis = Some((&replay, busy_ns)).filter(|_| is_known && shows_savings);
+    let findings = findings(rules, trace, basis, join);
     Summary {
         bound: limit,
         fitness: verdicts,

@@ -130,6 +130,12 @@ impl Changes {
         Changes { free: [cause].into(), ..Changes::default() }
     }
 
+    /// Whether devices work as recorded.
+    pub(crate) fn is_of_host(&self) -> bool {
+        let is_faster = !self.faster.is_empty() || !self.faster_rows.is_empty() || !self.fuse.is_empty();
+        !is_faster && !self.overlap_communication
+    }
+
     /// Whether a cause takes no time.
     pub(super) fn is_free(&self, cause: Cause) -> bool {
         self.free.contains(&cause) || (self.cuda_graph && IN_GRAPH.contains(&cause))

@@ -28,11 +28,13 @@ struct Work {
     changes: Changes,
 }
 
-/// What replays without the work of the device, at most, and of the host save, as shares of the wall time.
+/// What replays without the work of the device and of the host save, as shares of the wall time.
 #[derive(Clone, Copy)]
 struct Saved {
     device: f64,
     host: f64,
+    /// The share of calls that are longer than others of their name: they can have waited for the device.
+    doubtful: f64,
 }
 
 /// Compares a limit of a device with the host, by replays without the work of each.
@@ -42,12 +44,14 @@ pub(in super::super) fn compare(bound: &mut Bound, analysis: &Analysis<'_>, repl
     bound.host_share = replay.worked_ns().map(|ns| (ns as f64 / time_ns).min(1.0));
     if replay.check().is_ok() {
         let share = |changes: &Changes| replay.saving_ns(changes).max(0) as f64 / time_ns;
-        // A call that is longer than others of its name can have waited for the device.
-        let device = share(&work.changes) + replay.doubtful_ns() as f64 / time_ns;
-        // The work of the device takes its time without the host, too.
-        let most_of_host = 1.0 - bound.share;
-        if device < bound.share * HIDDEN || device * DECISIVE < most_of_host {
-            state(bound, (analysis, replay), &work, Saved { device, host: share(&Changes::without_host()) });
+        let (device, doubtful) = (share(&work.changes), replay.doubtful_ns() as f64 / time_ns);
+        // The devices take their time without the host, too.
+        let busy_ns = analysis.devices().iter().map(|device| device.busy_ns).max().unwrap_or(0);
+        let most_of_host = (1.0 - busy_ns as f64 / time_ns).max(0.0);
+        let likely = device + doubtful;
+        if likely < bound.share * HIDDEN || likely * DECISIVE < most_of_host {
+            let host = share(&Changes::without_host()).min(most_of_host);
+            state(bound, (analysis, replay), &work, Saved { device, host, doubtful });
         }
         return;
     }
@@ -76,43 +80,59 @@ fn state(
     bound: &mut Bound,
     (analysis, replay): (&Analysis<'_>, &Replay<'_>),
     work: &Work,
-    Saved { device, host }: Saved,
+    Saved { device, host, doubtful }: Saved,
 ) {
-    let without = format!("a replay without {} saves {}", work.name, at_most(device));
+    let without = format!("a replay without {} saves {}", work.name, percent(device));
+    let device = device + doubtful;
     let (is_hidden, is_less) = (device < bound.share * HIDDEN, host >= device * DECISIVE);
     let works = bound.host_share.is_some_and(|worked| worked >= LEAST_WORK);
-    let share = |ns: i64| ns as f64 / bound.time_ns.max(1) as f64;
+    let least_ns = (device * DECISIVE * bound.time_ns as f64) as i64;
     let parts = if is_less && works {
-        host_parts(replay, (device * DECISIVE * bound.time_ns as f64) as i64)
+        host_parts(replay, (least_ns, (host * bound.time_ns as f64) as i64))
     } else {
         Vec::new()
     };
-    let most_ns = parts.iter().map(|part| part.1).max().unwrap_or(0);
-    if most_ns > 0 {
-        let is_large = |&&(_, ns): &&(&Part, i64)| ns as f64 >= most_ns as f64 * SIMILAR;
-        let large: Vec<&(&Part, i64)> = parts.iter().filter(is_large).collect();
-        let part = large[0].0;
-        let worked = share(part.worked_ns(replay)).min(1.0);
-        let is_compute = matches!(bound.by, BoundBy::GpuCompute | BoundBy::MemoryBandwidth);
-        let kernels = if is_compute { kernels(analysis) } else { String::new() };
-        let savings: Vec<String> = large
-            .iter()
-            .map(|(part, ns)| format!("one without {} {}", part.name, percent(share(*ns))))
-            .collect();
-        bound.message = format!(
-            "Bound by {} took {} of {} on the host; {} took {}{kernels}, but {without}, {}",
-            part.subject,
-            percent(worked),
-            time_ns(bound.time_ns, None),
-            work.name,
-            percent(bound.share),
-            savings.join(", ")
-        );
-        (bound.by, bound.share) = (part.by, worked);
+    if let [(part, _), ..] = parts[..] {
+        let of_host = HostLimit { part, without, parts: &parts };
+        limit_by_host(bound, (analysis, replay), work, &of_host);
     } else if is_hidden || is_less {
         bound.message =
             format!("{}; {without}, one without the work of the host {}", bound.message, percent(host));
     }
+}
+
+/// The host as the limit.
+struct HostLimit<'a> {
+    part: &'static Part,
+    /// What a replay without the work of the device saves.
+    without: String,
+    /// What replays without parts of the host save, in ns.
+    parts: &'a [(&'static Part, i64)],
+}
+
+/// Takes a part of the host as the limit.
+fn limit_by_host(
+    bound: &mut Bound,
+    (analysis, replay): (&Analysis<'_>, &Replay<'_>),
+    work: &Work,
+    of_host: &HostLimit<'_>,
+) {
+    let share = |ns: i64| (ns as f64 / bound.time_ns.max(1) as f64).min(1.0);
+    let HostLimit { part, without, parts } = of_host;
+    let worked = share(part.worked_ns(replay));
+    let is_compute = matches!(bound.by, BoundBy::GpuCompute | BoundBy::MemoryBandwidth);
+    let kernels = if is_compute { kernels(analysis) } else { String::new() };
+    let saved = |(part, ns): &(&Part, i64)| format!("one without {} {}", part.name, percent(share(*ns)));
+    bound.message = format!(
+        "Bound by {} took {} of {} on the host; {} took {}{kernels}, but {without}, {}",
+        part.subject,
+        percent(worked),
+        time_ns(bound.time_ns, None),
+        work.name,
+        percent(bound.share),
+        parts.iter().map(saved).collect::<Vec<_>>().join(", ")
+    );
+    (bound.by, bound.share) = (part.by, worked);
 }
 
 /// A part of the work of the host.
@@ -153,21 +173,16 @@ impl Part {
     }
 }
 
-/// What a run without each part of the work of the host saves, in ns, if it is at least this much. A part saves no more than the time
-/// that the host is known to have worked on it.
-fn host_parts(replay: &Replay<'_>, least_ns: i64) -> Vec<(&'static Part, i64)> {
+/// What a run without each part of the work of the host saves, in ns, if it is at least this much and much of what the largest saves.
+/// A part saves no more than the time that the host is known to have worked on it, and no more than all.
+fn host_parts(replay: &Replay<'_>, (least_ns, all_ns): (i64, i64)) -> Vec<(&'static Part, i64)> {
     let saving = |part: &Part| {
         let worked_ns = part.worked_ns(replay);
         let changes = Changes { free: part.causes.into(), ..Changes::default() };
-        if worked_ns < least_ns { 0 } else { replay.saving_ns(&changes).min(worked_ns) }
+        if worked_ns < least_ns { 0 } else { replay.saving_ns(&changes).min(worked_ns).min(all_ns) }
     };
-    let parts = PARTS.iter().map(|part| (part, saving(part)));
-    parts.filter(|part| part.1 >= least_ns.max(1)).collect()
-}
-
-fn at_most(share: f64) -> String {
-    match percent(share).as_str() {
-        "0%" => "nothing".into(),
-        share => format!("at most {share}"),
-    }
+    let mut parts: Vec<(&Part, i64)> = PARTS.iter().map(|part| (part, saving(part))).collect();
+    let most_ns = parts.iter().map(|part| part.1).max().unwrap_or(0) as f64;
+    parts.retain(|part| part.1 >= least_ns.max(1) && part.1 as f64 >= most_ns * SIMILAR);
+    parts
 }

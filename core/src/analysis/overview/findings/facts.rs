@@ -50,8 +50,16 @@ pub(super) struct Uses {
     pub(super) graphs: bool,
     /// `torch.compile`.
     pub(super) compiled: bool,
-    /// The number of calls that allocate memory of a device, and of those that free it.
-    pub(super) allocations: (usize, usize),
+    pub(super) allocations: Allocations,
+}
+
+/// The numbers of calls that allocate and free memory of a device.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Allocations {
+    pub(super) made: usize,
+    pub(super) freed: usize,
+    /// Of those that free, in the second half of the time of all calls.
+    pub(super) freed_late: usize,
 }
 
 impl<'a> Facts<'a> {
@@ -141,23 +149,30 @@ fn uses(table: &Table) -> Uses {
     Uses {
         graphs: has_calls && has(|name| is_graph_launch(name) || name.contains("BeginCapture")),
         compiled: has(is_compiled),
-        allocations: if has_calls { allocations(table) } else { (0, 0) },
+        allocations: if has_calls { allocations(table) } else { Allocations::default() },
     }
 }
 
-/// The number of calls that allocate memory of a device, and of those that free it.
-fn allocations(table: &Table) -> (usize, usize) {
+/// The calls that allocate memory of a device, and those that free it.
+fn allocations(table: &Table) -> Allocations {
     let [allocate, free] = [
         table.names.that(|name| name.contains("Malloc") && !name.contains("Host")),
         table.names.that(|name| name.contains("Free") && !name.contains("Host")),
     ];
+    let mut found = Allocations::default();
     if allocate.is_empty() && free.is_empty() {
-        return (0, 0);
+        return found;
     }
-    let calls = table.rows().filter(|&row| table.category(row) == Category::Runtime);
-    calls.map(|row| table.name_id(row)).fold((0, 0), |counts, name| {
-        (counts.0 + usize::from(allocate.has(name)), counts.1 + usize::from(free.has(name)))
-    })
+    let calls = || table.rows().filter(|&row| table.category(row) == Category::Runtime);
+    let times = || calls().map(|row| table.ts(row));
+    let middle = times().min().zip(times().max()).map_or(0, |(first, last)| first + (last - first) / 2);
+    for row in calls() {
+        found.made += usize::from(allocate.has(table.name_id(row)));
+        let is_free = free.has(table.name_id(row));
+        found.freed += usize::from(is_free);
+        found.freed_late += usize::from(is_free && table.ts(row) >= middle);
+    }
+    found
 }
 
 fn kernels(analysis: &Analysis<'_>) -> Vec<Kernel> {

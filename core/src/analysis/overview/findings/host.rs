@@ -1,5 +1,6 @@
 //! Findings about a device that is idle because of the host.
 
+use super::facts::Allocations;
 use super::{Facts, Finding, FindingCode, SHOWN, percent, share, threshold};
 use crate::analysis::device::device_time::{DeviceTime, by_cause};
 use crate::analysis::device::idle::{Cause, GapPart};
@@ -93,7 +94,7 @@ impl Idle<'_> {
 
     /// The start of a sentence, up to the reason.
     fn was_idle(&self, ns: i64) -> String {
-        let longest = if self.facts.analysis.devices().len() > 1 { ", the longest of all," } else { "" };
+        let longest = if self.facts.analysis.devices().len() > 1 { ", the longest of all GPUs," } else { "" };
         let share = percent(ns, self.window);
         format!(
             "GPU {} was idle for {} ({share} of its recorded time){longest}",
@@ -226,15 +227,18 @@ impl Idle<'_> {
         if !self.is_large(ns) {
             return None;
         }
-        let (allocations, frees) = self.facts.uses.allocations;
-        let calls = format!("{} and {}", counted(allocations, "allocation"), counted(frees, "release"));
+        let Allocations { made, freed, freed_late } = self.facts.uses.allocations;
+        let calls = format!("{} and {}", counted(made, "allocation"), counted(freed, "release"));
         let message =
             format!("{} while the host allocated or freed memory of a device: {calls}", self.was_idle(ns));
         // A caching allocator keeps what it has: many releases show that it is off, or that memory runs out.
-        let (code, advice) = if self.facts.first_uses.is_empty()
-            && frees >= MANY_CALLS
-            && allocations >= MANY_CALLS
-        {
+        let is_repeated = freed >= MANY_CALLS && made >= MANY_CALLS;
+        let (code, advice) = if is_repeated && freed_late < freed / 4 {
+            (
+                FindingCode::GpuIdle,
+                "memory was returned to the driver early in the recording only, as when it runs out once: use less, or call empty_cache() less often",
+            )
+        } else if is_repeated && self.facts.first_uses.is_empty() {
             (
                 FindingCode::CachingAllocator,
                 "memory is returned to the driver in the loop: use PyTorch's caching allocator (PYTORCH_NO_CUDA_MEMORY_CACHING is not set, no empty_cache()), and less memory if it runs out",

@@ -31,7 +31,11 @@ pub(super) fn unfused(out: &mut Vec<Finding>, facts: &Facts<'_>) {
         time_ns(ns, None),
         percent(ns, facts.wall_ns)
     );
-    let advice = "pass fused=True to it (or foreach=True), or compile its step";
+    let advice = if facts.analysis.devices().is_empty() {
+        "pass fused=True to it, if this version of PyTorch has it for CPUs, or compile its step"
+    } else {
+        "pass fused=True to it (or foreach=True), or compile its step"
+    };
     let mut finding =
         Finding::new(FindingCode::UnfusedOptimizer, ns, message, advice).caused_by(Cause::Optimizer);
     // A fused step still takes some time.

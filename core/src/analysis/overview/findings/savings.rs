@@ -11,13 +11,16 @@ use alloc::vec::Vec;
 
 /// Computes the savings by replays, leaves out findings that save nothing measurable, and orders the others. What a finding adds
 /// is at most what it saves alone, and at most what it saves in addition to all findings before it. So all of them claim at
-/// most what they save together.
-pub(super) fn order(findings: &mut Vec<Finding>, replay: &Replay<'_>, join: Join) {
+/// most what they save together. Without work of the host, a device still works for as long as it was busy, `busy_ns`: that streams
+/// overlap more would be a guess.
+pub(super) fn order(findings: &mut Vec<Finding>, (replay, busy_ns): (&Replay<'_>, i64), join: Join) {
     if replay.check().is_ok() && findings.iter().any(|finding| finding.changes.is_some()) {
         let alone = alone(findings, replay, join);
         let error_ns = replay.error_ns();
         for (finding, &alone_ns) in findings.iter_mut().zip(&alone) {
-            let most_ns = if is_part(finding) { finding.cost_ns } else { i64::MAX };
+            let is_of_host = finding.changes.as_ref().is_some_and(Changes::is_of_host);
+            let idle_ns = if is_of_host { replay.replayed_ns().saturating_sub(busy_ns) } else { i64::MAX };
+            let most_ns = if is_part(finding) { finding.cost_ns.min(idle_ns) } else { idle_ns };
             let saving = Saving { alone_ns: alone_ns.min(most_ns), added_ns: 0, error_ns };
             finding.saving = finding.changes.as_ref().map(|_| saving);
         }
@@ -155,7 +158,7 @@ mod tests {
         let mut findings: Vec<Finding> =
             [Cause::Operator, Cause::DataLoading, Cause::Queued].map(finding).into();
         findings[2].changes = None;
-        order(&mut findings, &replay, Join::SEQUENTIAL);
+        order(&mut findings, (&replay, 0), Join::SEQUENTIAL);
         let savings = findings.iter().map(|finding| finding.saving);
         let found: Vec<_> =
             savings.map(|saving| saving.map(|saving| (saving.alone_ns, saving.added_ns))).collect();
@@ -179,7 +182,7 @@ mod tests {
         )
         .expect("a trace");
         let mut findings = Vec::from([finding(Cause::Launch)]);
-        order(&mut findings, &Replay::new(&trace), Join::SEQUENTIAL);
+        order(&mut findings, (&Replay::new(&trace), 0), Join::SEQUENTIAL);
         assert_eq!(findings[0].saving, None);
     }
 }

@@ -96,7 +96,7 @@ fn cold_iteration(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "the first range `{}` took {}, the others about {}",
+        "the first range `{}` took {}, half of the others at most {}",
         table.name(first),
         time_ns(table.dur(first), None),
         time_ns(median, None)
