@@ -326,15 +326,21 @@ fn captures_of_graphs_are_no_idle_time() {
 /// Memory that is allocated and freed in each of 24 turns, or only allocated.
 #[test]
 fn memory_that_is_freed_in_the_loop_is_not_cached() {
-    let found = |free: &str| {
-        let mut events = turns(24, 30, "aten::mm");
+    let all = |free: &str, turns_of_all: i64| {
+        let mut events = turns(turns_of_all, 30, "aten::mm");
         for at in 0..24 {
             let start = at * 100 + 40;
             events.push(span("cuda_runtime", "cudaMalloc", (100, 1), (start, start + 20), 0));
             events.push(span("cuda_runtime", free, (100, 1), (start + 20, start + 50), 0));
         }
-        finding(&events, &json!([]), "caching_allocator").map(|found| found["cost_ns"].clone())
+        finding(&events, &json!([]), "caching_allocator")
     };
+    let found = |free: &str| all(free, 24).map(|found| found["cost_ns"].clone());
+    let advice = |turns: i64| {
+        all("cudaFree", turns).expect("a finding")["advice"].as_str().expect("a text").to_owned()
+    };
+    assert!(advice(24).starts_with("memory is returned to the driver in the loop"));
+    assert!(advice(60).starts_with("memory was returned to the driver early in the recording only"));
     assert_eq!(found("cudaFree"), Some(json!(23 * 50_000)));
     assert_eq!(found("cudaMalloc"), None);
     assert_eq!(found("cudaFreeHost"), None);

@@ -235,7 +235,7 @@ impl Idle<'_> {
         let is_repeated = freed >= MANY_CALLS && made >= MANY_CALLS;
         let (code, advice) = if is_repeated && freed_late < freed / 4 {
             (
-                FindingCode::GpuIdle,
+                FindingCode::CachingAllocator,
                 "memory was returned to the driver early in the recording only, as when it runs out once: use less, or call empty_cache() less often",
             )
         } else if is_repeated && self.facts.first_uses.is_empty() {
