@@ -167,6 +167,16 @@ impl Analysis<'_> {
     pub(crate) fn devices_with(&self, host: &Host<'_>) -> &[DeviceTime] {
         self.once(|| device_times(self, host))
     }
+
+    /// The device that was busy longest.
+    pub(crate) fn busiest(&self) -> Option<&DeviceTime> {
+        self.devices().iter().max_by_key(|device| device.busy_ns)
+    }
+
+    /// How long it was busy, in ns.
+    pub(crate) fn busy_ns(&self) -> i64 {
+        self.busiest().map_or(0, |device| device.busy_ns)
+    }
 }
 
 fn device_times(analysis: &Analysis<'_>, host: &Host<'_>) -> Vec<DeviceTime> {

@@ -14,6 +14,11 @@ pub(crate) fn is_sync_name(name: &str) -> bool {
     name.contains("Synchronize")
 }
 
+/// Returns whether a runtime call frees memory of a device.
+pub(crate) fn is_free_name(name: &str) -> bool {
+    name.contains("Free") && !name.contains("Host")
+}
+
 /// Returns whether a runtime call launches a CUDA graph.
 pub(crate) fn is_graph_launch(name: &str) -> bool {
     name.contains("GraphLaunch")

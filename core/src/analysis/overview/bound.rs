@@ -75,7 +75,7 @@ pub struct Bound {
     /// The time that the shares are of, in ns.
     pub time_ns: i64,
     /// The share of the time in which the host worked, for limits of a device: the main thread, or those that run backward passes
-    /// while it waited. Calls that can wait for the device do not count. `None` if no launches were recorded.
+    /// while it waited. Calls that can wait for the device do not count. `None` where the trace does not show when work was launched.
     pub host_share: Option<f64>,
     /// In one sentence.
     pub message: String,
@@ -86,6 +86,11 @@ impl Bound {
     pub(crate) fn ns(&self, by: BoundBy) -> i64 {
         let share = self.parts.iter().find(|part| part.0 == by).map_or(0.0, |part| part.1);
         (share * self.time_ns as f64) as i64
+    }
+
+    /// The share of a time in ns, at most all.
+    fn share_of(&self, ns: i64) -> f64 {
+        (ns as f64 / self.time_ns.max(1) as f64).min(1.0)
     }
 }
 
@@ -98,9 +103,12 @@ const SHORTEST_NS: i64 = 10_000;
 /// From this share of the wall time on that was not recorded, the rest says little.
 const UNRECORDED: f64 = 0.5;
 
+/// From this share of the time of kernels on, those that only wait decide.
+const WAITING: f64 = 0.5;
+
 /// Returns the limit of a run; `None` without operators and devices. `can_tell` is whether the trace shows why devices are idle.
 pub(crate) fn bound(analysis: &Analysis<'_>, host: &Host<'_>, can_tell: bool) -> Option<Bound> {
-    let device = analysis.devices().iter().max_by_key(|device| device.busy_ns);
+    let device = analysis.busiest();
     let mut parts = match device {
         Some(device) => device_parts(device),
         None => host_parts(analysis.trace, host)?,
@@ -115,7 +123,7 @@ pub(crate) fn bound(analysis: &Analysis<'_>, host: &Host<'_>, can_tell: bool) ->
     let unknown = parts.iter().find(|part| part.0 == BoundBy::CannotTell).map_or(0.0, |part| part.1);
     let (by, share) = *parts.first()?;
     let is_busy = matches!(by, BoundBy::GpuCompute | BoundBy::Communication | BoundBy::Copies);
-    let is_waiting = by == BoundBy::GpuCompute && waiting_share(analysis) >= 0.5;
+    let is_waiting = by == BoundBy::GpuCompute && waiting_share(analysis) >= WAITING;
     let is_known =
         (can_tell || (is_busy && share > 0.5)) && share >= LEAST && unknown < UNRECORDED && !is_waiting;
     let (by, share) = if is_known { (by, share) } else { (BoundBy::CannotTell, unknown) };
@@ -219,7 +227,7 @@ fn message(
 ) -> String {
     let devices = analysis.devices();
     let has_device = !devices.is_empty();
-    let busiest = devices.iter().max_by_key(|device| device.busy_ns).filter(|_| devices.len() > 1);
+    let busiest = analysis.busiest().filter(|_| devices.len() > 1);
     let gpu = busiest.map_or("the GPU".into(), |device| format!("GPU {}, the busiest,", device.device));
     let on = busiest.map_or(String::new(), |device| format!(" on GPU {}, the busiest,", device.device));
     let of = format!("{} of {}", percent(share), time_ns(all, None));
@@ -288,7 +296,7 @@ fn early_wait(analysis: &Analysis<'_>, all: i64) -> String {
 
 fn kernels_that_wait(analysis: &Analysis<'_>) -> String {
     let share = waiting_share(analysis);
-    if share < 0.5 {
+    if share < WAITING {
         String::new()
     } else {
         format!("; {} of the time of kernels is in those that only wait", percent(share))
@@ -329,7 +337,7 @@ record! {
         Column::text("message", "", "The limit in one sentence.") => bound.message.as_str(),
         Column::json("parts", "", Shape::Records(&BOUND_PART), "All limits with their shares, the largest first.") =>
             bound.parts.iter().map(part_json).collect::<Value>(),
-        Column::share("host_share", "", "The share of the time in which the host worked; null for limits of the host, and if no launches were recorded.")
+        Column::share("host_share", "", "The share of the time in which the host worked; null for limits of the host, and where the trace does not show when work was launched.")
             .nullable() => bound.host_share,
     ]
 }

@@ -274,8 +274,7 @@ fn summary(analysis: &Analysis<'_>) -> Summary {
     if let Some(limit) = limit.as_mut().filter(|_| shows_savings) {
         bound::compare(limit, analysis, &replay);
     }
-    let busy_ns = analysis.devices().iter().map(|device| device.busy_ns).max().unwrap_or(0);
-    let basis = Some((&replay, busy_ns)).filter(|_| is_known && shows_savings);
+    let basis = Some((&replay, analysis.busy_ns())).filter(|_| is_known && shows_savings);
     let findings = findings(rules, trace, basis, join);
     Summary {
         bound: limit,

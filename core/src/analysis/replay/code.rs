@@ -28,10 +28,9 @@ impl Code {
         let waiting = has_launches.then(|| table.names.that(is_wait));
         let waits = |row| waiting.as_ref().is_some_and(|waiting| waiting.has(table.name_id(row)));
         let is_work = |reason: Reason| !reason.behind.is_some_and(waits) && works(reason);
-        let (mut main, mut backward, mut doubtful_ns) = (Worked::default(), Worked::default(), 0i64);
+        let (mut main, mut backward) = (Worked::default(), Worked::default());
         for (track, nodes) in graph.threads() {
             let mut other = Worked::default();
-            let is_counted = Some(track) == host.main() || host.is_backward(track);
             let worked = match track {
                 _ if Some(track) == host.main() => &mut main,
                 _ if host.is_backward(track) => &mut backward,
@@ -46,9 +45,7 @@ impl Code {
                     NodeKind::Call(_) => {
                         let launch_ns = launches.ns(table, node);
                         worked.work(Cause::Launch, launch_ns);
-                        if is_counted {
-                            doubtful_ns = doubtful_ns.saturating_add((graph.own_ns(id) - launch_ns).max(0));
-                        }
+                        worked.doubt((graph.own_ns(id) - launch_ns).max(0));
                     }
                     // The time of an idle thread that waits for no other thread counts as code.
                     NodeKind::Idle if graph.own_ns(id) == 0 => worked.wait(ns),
@@ -66,6 +63,7 @@ impl Code {
         }
         // Backward passes run while the main thread waits for them.
         let worked_ns = main.work_ns().saturating_add(backward.work_ns().min(main.wait_ns));
+        let doubtful_ns = main.doubtful_ns.saturating_add(backward.doubtful_ns);
         let worked = main.work.into_iter().chain(backward.work).collect();
         // Without calls, an operator that waits for a device looks like one that works.
         Code { parts, worked_ns: has_launches.then_some(worked_ns), worked, doubtful_ns }
@@ -86,6 +84,8 @@ struct Worked {
     /// By cause.
     work: Vec<(Cause, i64)>,
     wait_ns: i64,
+    /// In calls that can have waited.
+    doubtful_ns: i64,
 }
 
 impl Worked {
@@ -98,6 +98,10 @@ impl Worked {
 
     fn wait(&mut self, ns: i64) {
         self.wait_ns = self.wait_ns.saturating_add(ns);
+    }
+
+    fn doubt(&mut self, ns: i64) {
+        self.doubtful_ns = self.doubtful_ns.saturating_add(ns);
     }
 
     fn work_ns(&self) -> i64 {

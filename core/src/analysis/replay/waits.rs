@@ -5,7 +5,7 @@
 
 use super::device::{Stream, Streams};
 use super::graph::{GraphNode, NodeId};
-use crate::analysis::device::names::is_sync_name;
+use crate::analysis::device::names::{is_free_name, is_sync_name};
 use crate::base::index::Index;
 use crate::base::names::NameSet;
 use crate::base::order::sort_by_key;
@@ -64,9 +64,7 @@ impl<'a> Waits<'a> {
         }
         sort_by_key(&mut recorded, |&(key, _)| key);
         let waiting = table.names.that(is_sync_name);
-        let freeing = table
-            .names
-            .that(|name| name.contains("Free") && !["Host", "Async"].iter().any(|part| name.contains(part)));
+        let freeing = table.names.that(|name| is_free_name(name) && !name.contains("Async"));
         Waits { trace, nodes, streams: &streams.all, launched, first, recorded, copies, waiting, freeing }
     }
 

@@ -184,7 +184,7 @@ export interface RunBound {
   message: string;
   /** All limits with their shares, the largest first. */
   parts: RunBoundPart[];
-  /** The share of the time in which the host worked; null for limits of the host, and if no launches were recorded. */
+  /** The share of the time in which the host worked; null for limits of the host, and where the trace does not show when work was launched. */
   host_share: number | null;
 }
 

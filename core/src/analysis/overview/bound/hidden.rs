@@ -1,6 +1,6 @@
 //! Whether what a device does for most of the time decides how long a run takes, or the host does, which works meanwhile.
 
-use super::{Bound, BoundBy, kernels, percent};
+use super::{Bound, BoundBy, kernels, limit, percent};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::classes::Class;
 use crate::analysis::device::idle::Cause;
@@ -41,13 +41,12 @@ struct Saved {
 pub(in super::super) fn compare(bound: &mut Bound, analysis: &Analysis<'_>, replay: &Replay<'_>) {
     let Some(work) = work(bound.by) else { return };
     let time_ns = bound.time_ns.max(1) as f64;
-    bound.host_share = replay.worked_ns().map(|ns| (ns as f64 / time_ns).min(1.0));
+    bound.host_share = replay.worked_ns().map(|ns| bound.share_of(ns));
     if replay.check().is_ok() {
         let share = |changes: &Changes| replay.saving_ns(changes).max(0) as f64 / time_ns;
         let (device, doubtful) = (share(&work.changes), replay.doubtful_ns() as f64 / time_ns);
         // The devices take their time without the host, too.
-        let busy_ns = analysis.devices().iter().map(|device| device.busy_ns).max().unwrap_or(0);
-        let most_of_host = (1.0 - busy_ns as f64 / time_ns).max(0.0);
+        let most_of_host = (1.0 - analysis.busy_ns() as f64 / time_ns).max(0.0);
         let likely = device + doubtful;
         if likely < bound.share * HIDDEN || likely * DECISIVE < most_of_host {
             let host = share(&Changes::without_host()).min(most_of_host);
@@ -93,44 +92,36 @@ fn state(
         Vec::new()
     };
     if let [(part, _), ..] = parts[..] {
-        let of_host = HostLimit { part, without, parts: &parts };
-        limit_by_host(bound, (analysis, replay), work, &of_host);
+        let savings: Vec<String> = parts.iter().map(|&(part, ns)| saving(bound, part, ns)).collect();
+        let without = format!("{without}, {}", savings.join(", "));
+        limit_by_host(bound, (analysis, replay), (work, part), &without);
     } else if is_hidden || is_less {
         bound.message =
             format!("{}; {without}, one without the work of the host {}", bound.message, percent(host));
     }
 }
 
-/// The host as the limit.
-struct HostLimit<'a> {
-    part: &'static Part,
-    /// What a replay without the work of the device saves.
-    without: String,
-    /// What replays without parts of the host save, in ns.
-    parts: &'a [(&'static Part, i64)],
+fn saving(bound: &Bound, part: &Part, ns: i64) -> String {
+    format!("one without {} {}", part.name, percent(bound.share_of(ns)))
 }
 
-/// Takes a part of the host as the limit.
+/// Takes a part of the host as the limit. `without` is what replays save.
 fn limit_by_host(
     bound: &mut Bound,
     (analysis, replay): (&Analysis<'_>, &Replay<'_>),
-    work: &Work,
-    of_host: &HostLimit<'_>,
+    (work, part): (&Work, &Part),
+    without: &str,
 ) {
-    let share = |ns: i64| (ns as f64 / bound.time_ns.max(1) as f64).min(1.0);
-    let HostLimit { part, without, parts } = of_host;
-    let worked = share(part.worked_ns(replay));
+    let worked = bound.share_of(part.worked_ns(replay));
     let is_compute = matches!(bound.by, BoundBy::GpuCompute | BoundBy::MemoryBandwidth);
     let kernels = if is_compute { kernels(analysis) } else { String::new() };
-    let saved = |(part, ns): &(&Part, i64)| format!("one without {} {}", part.name, percent(share(*ns)));
     bound.message = format!(
-        "Bound by {} took {} of {} on the host; {} took {}{kernels}, but {without}, {}",
+        "Bound by {} took {} of {} on the host; {} took {}{kernels}, but {without}",
         part.subject,
         percent(worked),
         time_ns(bound.time_ns, None),
         work.name,
-        percent(bound.share),
-        parts.iter().map(saved).collect::<Vec<_>>().join(", ")
+        percent(bound.share)
     );
     (bound.by, bound.share) = (part.by, worked);
 }
@@ -141,34 +132,26 @@ struct Part {
     name: &'static str,
     /// What the sentence is about.
     subject: &'static str,
-    causes: &'static [Cause],
 }
 
 /// What is easier to avoid comes first.
 const PARTS: [Part; 3] = [
-    Part {
-        by: BoundBy::DataLoading,
-        name: "data loading",
-        subject: "data loading: it",
-        causes: &[Cause::DataLoading],
-    },
+    Part { by: BoundBy::DataLoading, name: "data loading", subject: "data loading: it" },
     Part {
         by: BoundBy::HostPython,
         name: "Python and other code",
         subject: "the host: Python and other code",
-        causes: &[Cause::UserCode, Cause::GarbageCollection, Cause::Lock],
     },
     Part {
         by: BoundBy::HostLaunch,
         name: "operators and launches",
         subject: "the host: operators and launches",
-        causes: &[Cause::Launch, Cause::Operator, Cause::Optimizer, Cause::Autograd],
     },
 ];
 
 impl Part {
     fn worked_ns(&self, replay: &Replay<'_>) -> i64 {
-        let parts = replay.worked().iter().filter(|part| self.causes.contains(&part.0));
+        let parts = replay.worked().iter().filter(|part| limit(part.0) == self.by);
         parts.fold(0, |sum, part| sum.saturating_add(part.1))
     }
 }
@@ -178,7 +161,8 @@ impl Part {
 fn host_parts(replay: &Replay<'_>, (least_ns, all_ns): (i64, i64)) -> Vec<(&'static Part, i64)> {
     let saving = |part: &Part| {
         let worked_ns = part.worked_ns(replay);
-        let changes = Changes { free: part.causes.into(), ..Changes::default() };
+        let free = Cause::ALL.into_iter().filter(|&cause| limit(cause) == part.by).collect();
+        let changes = Changes { free, ..Changes::default() };
         if worked_ns < least_ns { 0 } else { replay.saving_ns(&changes).min(worked_ns).min(all_ns) }
     };
     let mut parts: Vec<(&Part, i64)> = PARTS.iter().map(|part| (part, saving(part))).collect();

@@ -3,7 +3,7 @@
 use crate::analysis::context::Analysis;
 use crate::analysis::device::idle::Host;
 use crate::analysis::device::models::Device;
-use crate::analysis::device::names::is_graph_launch;
+use crate::analysis::device::names::{is_free_name, is_graph_launch};
 use crate::analysis::formulas::Inputs;
 use crate::analysis::overview::bound::{Bound, BoundBy};
 use crate::base::names::NameSet;
@@ -157,7 +157,7 @@ fn uses(table: &Table) -> Uses {
 fn allocations(table: &Table) -> Allocations {
     let [allocate, free] = [
         table.names.that(|name| name.contains("Malloc") && !name.contains("Host")),
-        table.names.that(|name| name.contains("Free") && !name.contains("Host")),
+        table.names.that(is_free_name),
     ];
     let mut found = Allocations::default();
     if allocate.is_empty() && free.is_empty() {

@@ -302,7 +302,7 @@ fn layout(facts: &Facts<'_>) -> Option<Finding> {
         operator: None,
     }));
     let (ns, convolutions_ns) = (facts.sum_ns(kernels.iter()), facts.sum_ns(convolutions.iter()));
-    let busy: i64 = analysis.devices().iter().map(|device| device.busy_ns).max().unwrap_or(0);
+    let busy: i64 = analysis.busy_ns();
     if share(ns, busy) < COPIES {
         return None;
     }
