@@ -12,6 +12,7 @@
 //! | [`device`] | device work, idle time and memory |
 //! | [`tasks`] | asynchronous spans, when they ran and what they waited for |
 //! | [`replay`] | what a trace would have taken if something had been different |
+//! | [`serving`] | iterations of inference engines: phases, tokens, graph replays |
 //! | [`timeline`] | spans by track and time |
 //! | [`overview`] | summary, findings and data quality |
 
@@ -23,6 +24,7 @@ pub(crate) mod intervals;
 pub mod overview;
 pub mod query;
 pub mod replay;
+pub(crate) mod serving;
 pub mod tasks;
 pub mod timeline;
 pub mod torch;

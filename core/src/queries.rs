@@ -19,6 +19,7 @@ use crate::analysis::device::{
 use crate::analysis::overview::{check, fitness, info, summary_text};
 use crate::analysis::query::options::Options;
 use crate::analysis::replay::{path_rows, what_if_rows};
+use crate::analysis::serving::serving_rows;
 use crate::analysis::tasks::task_rows;
 use crate::analysis::timeline::{call_tree, counters, modules, names, samples, tracks};
 use crate::analysis::torch::{
@@ -54,6 +55,7 @@ pub const QUERIES: &[Query] = &[
     modules::MODULES,
     stacks::STACKS,
     steps::STEPS,
+    serving_rows::SERVING,
     event_rows::EVENTS,
     event_tree_rows::EVENT_TREE,
     node_rows::NODES,

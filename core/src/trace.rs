@@ -8,6 +8,7 @@ pub(crate) mod pair;
 pub mod read;
 pub mod records;
 pub(crate) mod samples;
+pub mod step_rules;
 pub mod table;
 pub mod tree;
 pub mod versions;
@@ -25,6 +26,7 @@ use self::read::segment::Segment;
 use self::read::snapshot::{self, is_pickle};
 use self::read::unpack::Unpacker;
 use self::samples::{Samples, edit, lines};
+use self::step_rules::{StepName, StepRules};
 use self::table::bounds::bound_times;
 use self::table::category::Category;
 use self::table::events::{Row, Table};
@@ -35,6 +37,7 @@ use self::versions::{Rules, is_python_export, widens_annotations};
 use crate::base::diagnostics::{Code, Diagnostics};
 use crate::base::error::Error;
 use crate::base::join::Join;
+use crate::base::names::NameId;
 use crate::base::time;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -66,6 +69,8 @@ pub struct Trace {
     pub(crate) has_chosen_rules: bool,
     /// The rules of the user for the categories of kernels, which come before the built-in ones.
     pub kernel_rules: KernelRules,
+    /// The rules for the names of iterations, with those of the user.
+    pub step_rules: StepRules,
     /// The execution trace of the same program, if one was joined.
     pub execution: Option<Box<ExecutionTrace>>,
     /// The samples of call stacks that are no events of the recorder.
@@ -92,6 +97,20 @@ impl Trace {
     /// Uses these rules of PyTorch instead of those that the file shows.
     pub fn choose_rules(&mut self, rules: &'static Rules) {
         (self.rules, self.has_chosen_rules) = (rules, true);
+    }
+
+    /// Makes the ranges of the host with some names the steps, instead of those that rules recognise: the names of which `step_of`
+    /// states something. Returns the number of those names.
+    pub fn choose_steps(&mut self, step_of: impl Fn(&str) -> Option<StepName>) -> usize {
+        let table = &self.table;
+        let ranges = table.rows().filter(|&row| is_range(table, row));
+        let names = table.names.among(ranges.map(|row| table.name_id(row)), |_| true);
+        let named = table.names.iter().filter(|&(id, _)| names.has(id));
+        let chosen: Vec<(NameId, StepName)> =
+            named.filter_map(|(id, name)| Some((id, step_of(name)?))).collect();
+        let count = chosen.len();
+        self.step_rules.choose(chosen);
+        count
     }
 
     /// Joins the execution trace that was recorded at the same time: its nodes describe the inputs and outputs of the
@@ -173,6 +192,7 @@ impl Trace {
             rules,
             has_chosen_rules: false,
             kernel_rules: KernelRules::default(),
+            step_rules: StepRules::default(),
             execution: None,
         }
     }
@@ -189,6 +209,12 @@ impl Trace {
         }
         reader.finish()
     }
+}
+
+/// Whether a row is a range of the host that can be an iteration: neither a Python call nor one of the runtime.
+pub(crate) fn is_range(table: &Table, row: Row) -> bool {
+    matches!(table.category(row), Category::UserAnnotation | Category::CpuOp | Category::Other)
+        && table.is_span(row)
 }
 
 /// The name of the instant event with which PyTorch's profiler marks its start.

@@ -132,6 +132,8 @@ pub enum Input {
     TorchRules,
     /// The rules for categories of kernels: [`Trace::kernel_rules`].
     KernelRules,
+    /// The rules for the names of iterations: [`Trace::step_rules`].
+    StepRules,
     /// The execution trace that was joined: [`Trace::join`].
     ExecutionTrace,
 }
@@ -241,7 +243,8 @@ impl Query {
         request.options.check(self.options)?;
         let no_rows_wanted = request.options.number(&ROW_LIMIT) == Some(0);
         let answer = (self.run)(trace, request)?;
-        let hint = answer.hint.or(self.hint).filter(|_| answer.rows.rows.is_empty() && !no_rows_wanted);
+        let is_empty = answer.rows.rows.is_empty() && answer.text.is_none();
+        let hint = answer.hint.or(self.hint).filter(|_| is_empty && !no_rows_wanted);
         Ok(Answer { hint, ..answer })
     }
 }

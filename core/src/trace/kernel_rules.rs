@@ -39,6 +39,12 @@ words! {
         MoeGemm = "moe_gemm",
         /// Routing of tokens to experts.
         MoeRouting = "moe_routing",
+        /// Sums of the outputs of experts.
+        MoeFinalize = "moe_finalize",
+        /// The exchange of tokens between devices that have different experts.
+        MoeDispatch = "moe_dispatch",
+        /// Choosing tokens by their probabilities.
+        Sampling = "sampling",
         /// Pooling.
         Pooling = "pooling",
         /// Upsampling, resizing and sampling of grids.
@@ -75,6 +81,11 @@ impl KernelCategory {
     pub fn has_products(self) -> bool {
         use KernelCategory::{Attention, Convolution, Gemm, MoeGemm};
         matches!(self, Gemm | Convolution | Attention | MoeGemm)
+    }
+
+    /// Whether kernels of the category exchange data with other devices.
+    pub fn is_communication(self) -> bool {
+        matches!(self, KernelCategory::Communication | KernelCategory::MoeDispatch)
     }
 }
 
@@ -325,7 +336,21 @@ mod tests {
             ("triton_tem_fused_flex_attention_0", Is::Attention),
             ("triton__0d1d2de", Is::Other),
             ("void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*)", Is::Communication),
-            ("void deep_ep::intranode::dispatch<8, 768>(int4*)", Is::Communication),
+            ("void deep_ep::intranode::dispatch<8, 768>(int4*)", Is::MoeDispatch),
+            (
+                "void tensorrt_llm::kernels::cutlass_kernels::finalizeMoeRoutingKernel<float>(float*)",
+                Is::MoeFinalize,
+            ),
+            ("void vllm::moe::moe_sum_kernel<c10::BFloat16, 8>(c10::BFloat16*)", Is::MoeFinalize),
+            (
+                "void flashinfer::sampling::TopKTopPSamplingFromProbKernel<1024u, float, int>(float*)",
+                Is::Sampling,
+            ),
+            (
+                "void at::native::(anonymous namespace)::sampleMultinomialOnce<float, float>(long*)",
+                Is::Sampling,
+            ),
+            ("void at::native::(anonymous namespace)::grid_sampler_2d_kernel<float>(int)", Is::Interpolation),
             (
                 "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, NormTwoOps<float>>>(x)",
                 Is::Reduction,

@@ -56,7 +56,7 @@ const TOPICS: [(&str, &[&str]); 9] = [
     ("Causes", &["breakdown", "idle", "tasks", "critical-path", "what-if"]),
     ("Compare", &["diff", "diff-tree", "trend"]),
     ("Ranks", &["ranks", "summarize", "merge"]),
-    ("Devices", &["kernels", "launches", "sequences", "collectives", "flops", "memory", "steps"]),
+    ("Devices", &["kernels", "launches", "sequences", "collectives", "flops", "memory", "steps", "serving"]),
     ("Timeline", &["tree", "samples", "names", "counters", "tracks"]),
     ("Traces", &["sql", "view", "attach", "export", "repair", "slice", "shrink", "redact"]),
     ("Shell", &["completions", "man", "help"]),
@@ -394,6 +394,8 @@ pub(crate) fn rules_of(matches: &ArgMatches) -> ChosenRules {
     ChosenRules {
         torch: matches.try_get_one("torch-version").ok().flatten().copied(),
         kernels: matches.try_get_one("kernel-rules").ok().flatten().cloned(),
+        steps: matches.try_get_one("step-rules").ok().flatten().cloned(),
+        steps_from: matches.try_get_one("steps-from").ok().flatten().cloned(),
     }
 }
 

@@ -16,6 +16,8 @@ mod print;
 mod progress;
 mod random;
 mod ranks;
+
+mod steps_from;
 mod tables;
 mod terminal;
 mod trend;

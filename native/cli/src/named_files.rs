@@ -26,13 +26,14 @@ pub(crate) enum Use {
 }
 
 /// The arguments that name files, except the options of queries.
-const ARGUMENTS: [(&str, Use); 10] = [
+const ARGUMENTS: [(&str, Use); 11] = [
     ("traces", Use::Traces),
     ("base", Use::Traces),
     ("run", Use::Run),
     ("new", Use::Run),
     ("history", Use::Input),
     ("kernel-rules", Use::Input),
+    ("step-rules", Use::Input),
     ("execution-trace", Use::Input),
     ("output", Use::Output),
     ("reports", Use::Output),

@@ -1,6 +1,7 @@
 //! Reads traces, with a progress bar on standard error if that takes longer than a second and standard error is a terminal.
 
 use crate::failure::{UNREADABLE, report};
+use crate::steps_from::StepsFrom;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kinetoscope::files::{
     Content, Found, InputError, Progress, RunFiles, Source, read, read_outline, read_window, read_within,
@@ -12,6 +13,7 @@ use kinetoscope_core::outline::Outline;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::kernel_rules::KernelRules;
 use kinetoscope_core::trace::read::limits::Limits;
+use kinetoscope_core::trace::step_rules::StepRules;
 use kinetoscope_core::trace::versions::Rules;
 use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
@@ -24,14 +26,24 @@ pub(crate) struct ChosenRules {
     pub(crate) torch: Option<&'static Rules>,
     /// Own rules for the categories of kernels.
     pub(crate) kernels: Option<KernelRules>,
+    /// Own rules for the names of iterations.
+    pub(crate) steps: Option<StepRules>,
+    /// The names of ranges that are steps.
+    pub(crate) steps_from: Option<StepsFrom>,
 }
 
 impl ChosenRules {
-    fn apply(&self, trace: &mut Trace) {
+    fn apply(&self, trace: &mut Trace) -> Result<(), String> {
         if let Some(rules) = self.torch {
             trace.choose_rules(rules);
         }
         trace.kernel_rules = self.kernels.clone().unwrap_or_default();
+        trace.step_rules = self.steps.clone().unwrap_or_default();
+        self.steps_from.as_ref().map_or(Ok(()), |steps| steps.apply(trace))
+    }
+
+    fn are_own(&self) -> bool {
+        self.torch.is_some() || self.kernels.is_some() || self.steps.is_some() || self.steps_from.is_some()
     }
 }
 
@@ -59,7 +71,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// reports why and raises the exit code to [`UNREADABLE`].
 pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) -> Option<Trace> {
     let read = read_part(source, reading).map_err(|error| error.to_string()).and_then(|mut trace| {
-        reading.rules.apply(&mut trace);
+        reading.rules.apply(&mut trace).map_err(|error| format!("{}: {error}", source.path()))?;
         match &reading.execution_trace {
             Some(path) => join(trace, path),
             None => Ok(trace),
@@ -127,9 +139,14 @@ pub(crate) fn read_run(files: &RunFiles, rules: &ChosenRules, each: &mut dyn FnM
         &mut |at| bar.update(at.index as u64, || format!("{} · {} events", at.name, at.progress.events)),
         &mut |mut found| {
             match &mut found.content {
-                Ok(Content::Trace(trace)) => rules.apply(trace),
-                Ok(Content::Summaries(_)) if rules.torch.is_some() || rules.kernels.is_some() => report(format!(
-                    "{}: --torch-version and --kernel-rules do not apply to a summary, which was made by the rules of its time",
+                Ok(Content::Trace(trace)) => {
+                    if let Err(error) = rules.apply(trace) {
+                        report(format!("{}: {error}", found.path));
+                    }
+                }
+                Ok(Content::Summaries(_)) if rules.are_own() => report(format!(
+                    "{}: --torch-version, --kernel-rules, --step-rules and --steps-from do not apply to a summary, which was made by the rules of \
+                     its time",
                     found.path
                 )),
                 _ => {}

@@ -18,7 +18,7 @@ words! {
     pub enum Class {
         /// Kernels that compute.
         Compute = "compute",
-        /// Kernels of the category `communication`.
+        /// Kernels of the categories `communication` and `moe_dispatch`.
         Communication = "communication",
         /// Copies.
         Memcpy = "memcpy",
@@ -86,7 +86,7 @@ impl<'a> Classes<'a> {
         match self.trace.table.category(row) {
             Category::Memcpy => Class::Memcpy,
             Category::Memset => Class::Memset,
-            _ if self.kernel(row).category == KernelCategory::Communication => Class::Communication,
+            _ if self.kernel(row).category.is_communication() => Class::Communication,
             _ => Class::Compute,
         }
     }

@@ -19,7 +19,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    fn add(&mut self, ns: i64, least: Option<Least>) {
+    pub(crate) fn add(&mut self, ns: i64, least: Option<Least>) {
         self.ns = self.ns.saturating_add(ns);
         let rated = Rated::of(ns, least);
         self.rated.add(rated);
@@ -28,6 +28,13 @@ impl Limits {
         {
             self.bandwidth_ns = self.bandwidth_ns.saturating_add(ns);
         }
+    }
+
+    /// Adds other kernels.
+    pub(crate) fn append(&mut self, other: &Limits) {
+        self.ns = self.ns.saturating_add(other.ns);
+        self.rated.add(other.rated);
+        self.bandwidth_ns = self.bandwidth_ns.saturating_add(other.bandwidth_ns);
     }
 
     /// Returns the limit of most of the least time, and the share of the time that the device needs at least; `None` if it is

@@ -128,7 +128,7 @@ fn by_owner_and_step(rows: &mut RowsOfKinds, trace: &Trace, memory: &Memory) {
         }
     }
     let of_devices = memory.by_device();
-    for (row, _) in step_ranges(&trace.table) {
+    for (row, _) in step_ranges(trace) {
         for (device, records) in memory.devices.iter().zip(&of_devices) {
             rows.push(MemoryKind::Step.as_str(), step(trace, row, device, records));
         }

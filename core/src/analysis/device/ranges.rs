@@ -1,5 +1,6 @@
 //! Which ranges of the host are steps, operators, or those of a data loader.
 
+use super::iterations::Iterations;
 use super::names::is_data_loading;
 use crate::analysis::context::Analysis;
 use crate::base::names::{NameId, NameSet, Names};
@@ -35,8 +36,23 @@ impl Ranges {
     }
 }
 
-/// Returns the annotations that are steps, ordered by time.
-pub(crate) fn step_ranges(table: &Table) -> Vec<(Row, i64)> {
+/// Returns the ranges that are steps with their numbers, ordered by time: those that the user chose, else profiler steps, else
+/// the iterations of an inference engine.
+pub(crate) fn step_ranges(trace: &Trace) -> Vec<(Row, i64)> {
+    if trace.step_rules.are_chosen() {
+        return Iterations::new(trace).numbered(&trace.table);
+    }
+    let profiled = profiler_steps(&trace.table);
+    if profiled.is_empty() { Iterations::new(trace).numbered(&trace.table) } else { profiled }
+}
+
+/// Returns the names of the ranges that are steps.
+pub(crate) fn step_names(trace: &Trace) -> NameSet {
+    let table = &trace.table;
+    table.names.among(step_ranges(trace).into_iter().map(|(row, _)| table.name_id(row)), |_| true)
+}
+
+fn profiler_steps(table: &Table) -> Vec<(Row, i64)> {
     let number = |name: &str| name.strip_prefix("ProfilerStep#")?.trim().parse().ok();
     let names = table.names.that(|name| number(name).is_some());
     let is_step = |row: &Row| {
@@ -62,13 +78,13 @@ pub(crate) struct StepFinder {
 impl Analysis<'_> {
     /// Returns the steps, to find those of events.
     pub(crate) fn step_finder(&self) -> &StepFinder {
-        self.once(|| StepFinder::new(&self.trace.table))
+        self.once(|| StepFinder::new(&self.trace.table, step_ranges(self.trace)))
     }
 }
 
 impl StepFinder {
-    fn new(table: &Table) -> StepFinder {
-        let steps = step_ranges(table);
+    /// Finds steps among these, which are ordered by time.
+    pub(crate) fn new(table: &Table, steps: Vec<(Row, i64)>) -> StepFinder {
         let mut order: Vec<(NameId, usize)> =
             steps.iter().enumerate().map(|(at, &(row, _))| (table.track(row).pid, at)).collect();
         order.sort_unstable();

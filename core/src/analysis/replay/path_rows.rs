@@ -86,7 +86,7 @@ pub(crate) fn window(
     match (step, time) {
         (Some(_), Some(_)) => Err(Error::BadOption("step: a range of time is given as well".into())),
         (Some(number), None) => {
-            let steps = step_ranges(table).into_iter().filter(|step| step.1 == number);
+            let steps = step_ranges(trace).into_iter().filter(|step| step.1 == number);
             let times = steps.map(|(row, _)| (table.ts(row), table.end(row)));
             let span = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
             span.map(Some).ok_or_else(|| Error::BadOption(format!("step: the trace has no step {number}")))

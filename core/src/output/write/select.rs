@@ -1,6 +1,6 @@
 //! Selects the events of a smaller trace: those of some steps or times, or those that are long enough.
 
-use crate::analysis::device::ranges::step_ranges;
+use crate::analysis::device::ranges::{step_names, step_ranges};
 use crate::base::error::Error;
 use crate::base::handle::collect;
 use crate::base::order::sort_by_key;
@@ -44,6 +44,7 @@ pub(crate) fn select(trace: &Trace, selection: &Selection) -> Result<Selected, E
     let dropped: Vec<bool> = (table.layouts.all().iter())
         .map(|l| l.cat.is_some_and(|cat| selection.drop_categories.iter().any(|d| d == table.names.get(cat))))
         .collect();
+    let steps = step_names(trace);
     let mut keep: Vec<bool> = collect(table.len(), |row| {
         let category = table.category(row);
         if table.ph(row) == b'M' {
@@ -56,7 +57,7 @@ pub(crate) fn select(trace: &Trace, selection: &Selection) -> Result<Selected, E
             Some(launch) => inside(table.ts(launch)),
             None => inside(table.ts(row)),
         };
-        let is_step = category == Category::UserAnnotation && table.name(row).starts_with("ProfilerStep#");
+        let is_step = category == Category::UserAnnotation && steps.has(table.name_id(row));
         let long = table.dur(row) >= selection.min_duration_ns || category.is_on_device() || is_step;
         begins && (!table.is_span(row) || long || selection.min_duration_ns == 0)
     });
@@ -119,7 +120,7 @@ fn window(trace: &Trace, selection: &Selection) -> Result<Option<(i64, i64)>, Er
     let table = &trace.table;
     let mut windows = vec![];
     if let Some((first, last)) = selection.steps {
-        let steps = step_ranges(table).into_iter().filter(|s| (first..=last).contains(&s.1));
+        let steps = step_ranges(trace).into_iter().filter(|s| (first..=last).contains(&s.1));
         let span = steps.fold(None, |span: Option<(i64, i64)>, (row, _)| {
             let (start, end) = (table.ts(row), table.end(row));
             Some(span.map_or((start, end), |s| (s.0.min(start), s.1.max(end))))

@@ -274,7 +274,7 @@ fn memory(measures: &Measures) -> impl Iterator<Item = Line> {
 fn steps(measures: &Measures) -> Vec<Line> {
     let [a, b] = &measures.numbers;
     let wall = |side: usize, at: usize| measures.wall[side][at] / i64::from(measures.ranks[side][at]);
-    let name = |number: Option<i64>| number.map(|number| format!("ProfilerStep#{number}"));
+    let name = |number: Option<i64>| number.map(|number| format!("step {number}"));
     (a.iter().zip(b).enumerate())
         .filter_map(|(at, (&x, &y))| {
             let names = [name(x)?, name(y)?];

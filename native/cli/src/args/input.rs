@@ -3,13 +3,16 @@
 use super::rules_of;
 use crate::failure::Failure;
 use crate::progress::Reading;
+use crate::steps_from::StepsFrom;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Arg, ArgMatches, value_parser};
 use kinetoscope_core::analysis::query::options::WINDOW;
 use kinetoscope_core::analysis::query::value::OptionValue;
+use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::units::parse_bytes;
 use kinetoscope_core::queries::Input;
 use kinetoscope_core::trace::kernel_rules::KernelRules;
+use kinetoscope_core::trace::step_rules::StepRules;
 use kinetoscope_core::trace::versions::Rules;
 use std::fs::File;
 use std::io::{self, Read};
@@ -68,14 +71,15 @@ pub(super) fn extent() -> [Arg; 2] {
 }
 
 /// The arguments about the rules that a trace is read by.
-pub(super) fn rules() -> [Arg; 2] {
-    [torch_version(), kernel_rules()]
+pub(super) fn rules() -> [Arg; 4] {
+    [torch_version(), kernel_rules(), step_rules(), steps_from()]
 }
 
 /// The same for an answer that depends on these inputs. The others have no effect on it, and are not in the help.
-pub(super) fn rules_for(inputs: &[Input]) -> [Arg; 2] {
-    let is_hidden = |input| !inputs.contains(&input);
-    [torch_version().hide(is_hidden(Input::TorchRules)), kernel_rules().hide(is_hidden(Input::KernelRules))]
+pub(super) fn rules_for(inputs: &[Input]) -> [Arg; 4] {
+    let of = [Input::TorchRules, Input::KernelRules, Input::StepRules, Input::StepRules];
+    let mut of = of.into_iter();
+    rules().map(|arg| arg.hide(of.next().is_none_or(|input| !inputs.contains(&input))))
 }
 
 fn torch_version() -> Arg {
@@ -89,16 +93,42 @@ fn torch_version() -> Arg {
 }
 
 fn kernel_rules() -> Arg {
-    let rules = |path: PathBuf| {
+    rules_arg("kernel-rules", KernelRules::parse)
+        .help("Own rules for categories of kernels: lines of category,pattern")
+}
+
+fn step_rules() -> Arg {
+    rules_arg("step-rules", StepRules::parse)
+        .conflicts_with("steps-from")
+        .help("Own rules for the names of iterations of an inference engine: lines of phase,pattern")
+}
+
+/// An argument that names a file of rules.
+fn rules_arg<R: Clone + Send + Sync + 'static>(
+    name: &'static str,
+    parse: fn(&str) -> Result<R, Error>,
+) -> Arg {
+    let rules = move |path: PathBuf| {
         let text = read_text(&path).map_err(|error| error.to_string())?;
-        KernelRules::parse(&text).map_err(|error| error.to_string())
+        parse(&text).map_err(|error| error.to_string())
     };
-    Arg::new("kernel-rules")
-        .long("kernel-rules")
+    Arg::new(name)
+        .long(name)
         .value_name("FILE")
         .help_heading("Input")
         .value_parser(PathBufValueParser::new().try_map(rules))
-        .help("Own rules for categories of kernels: lines of category,pattern")
+}
+
+fn steps_from() -> Arg {
+    Arg::new("steps-from")
+        .long("steps-from")
+        .value_name("REGEX")
+        .help_heading("Input")
+        .value_parser(StepsFrom::parse)
+        .help(
+            "Take the ranges whose names match as steps; the groups (?<phase>…), (?<batch>…), (?<tokens>…) and (?<number>…) say what \
+             the names state",
+        )
 }
 
 pub(super) fn execution_trace() -> Arg {

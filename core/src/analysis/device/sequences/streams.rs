@@ -26,7 +26,7 @@ impl Streams {
     pub(super) fn new(trace: &Trace) -> Streams {
         let (table, links) = (&trace.table, &trace.links);
         let (mut keys, mut index) = (Keys::new(trace, KernelsBy::Name), Index::default());
-        let (classes, cuts) = (Classes::new(trace), Cuts::new(table));
+        let (classes, cuts) = (Classes::new(trace), Cuts::new(trace));
         let mut found = Streams { rows: Vec::new(), tokens: Vec::new() };
         let mut last: Option<(Row, Option<Row>)> = None;
         for (_, mut rows) in activities(table) {
@@ -68,8 +68,9 @@ struct Cuts {
 }
 
 impl Cuts {
-    fn new(table: &Table) -> Cuts {
-        let ranges = step_ranges(table);
+    fn new(trace: &Trace) -> Cuts {
+        let table = &trace.table;
+        let ranges = step_ranges(trace);
         let mut steps: Vec<i64> =
             ranges.iter().flat_map(|&(row, _)| [table.ts(row), table.end(row)]).collect();
         sort_by_key(&mut steps, |&instant| (instant, 0));

@@ -7,6 +7,7 @@
 use super::Periods;
 use super::overlaps::{Segment, first_lanes};
 use super::places::{Builder, IN_FLIGHT, NOWHERE, OTHER_THREADS, ROOT, host_kind};
+use crate::analysis::device::ranges::step_names;
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::base::names::NameSet;
 use crate::base::order::sort_by_key;
@@ -27,7 +28,7 @@ pub(super) fn add(periods: &Periods, in_flight: &Intervals, places: &mut Builder
     let is_async = is_asynchronous(trace);
     let mut main_segments: Vec<(Segment, u32)> = Vec::new();
     let mut others: Vec<Segment> = Vec::new();
-    let steps = trace.table.names.that(|name| name.starts_with("ProfilerStep#"));
+    let steps = step_names(trace);
     for lane in trace.tree.lanes().iter().filter(|lane| !trace.table.tracks.get(lane.track).on_device) {
         let is_main = Some(lane.track) == main && (lane.extra == 0 || is_async);
         let nodes = lane_places(periods, places, (lane, is_main), &steps);

@@ -2,8 +2,9 @@
 
 use super::{Phase, Phases, painted};
 use crate::analysis::device::names::{is_data_loading, is_host_collective};
+use crate::analysis::device::ranges::step_names;
 use crate::analysis::intervals::{Collector, Interval, Intervals};
-use crate::base::names::{NameSet, Names};
+use crate::base::names::NameSet;
 use crate::base::order::sort_by_key;
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
@@ -25,14 +26,15 @@ struct Meaning {
 }
 
 impl Meaning {
-    fn new(names: &Names) -> Meaning {
+    fn new(trace: &Trace) -> Meaning {
+        let names = &trace.table.names;
         let has = |part: &'static str| {
             names.that(move |name| {
                 name.to_ascii_lowercase().contains(part) && !name.contains("evaluate_function")
             })
         };
         Meaning {
-            steps: names.that(|name| name.starts_with("ProfilerStep#")),
+            steps: step_names(trace),
             ranges: names.that(|name| {
                 is_data_loading(name)
                     || name.starts_with("Optimizer.")
@@ -73,7 +75,7 @@ struct Times {
 /// Returns the phases of the host.
 pub(super) fn phases(trace: &Trace, in_flight: &[Interval]) -> Phases {
     let table = &trace.table;
-    let meaning = Meaning::new(&table.names);
+    let meaning = Meaning::new(trace);
     let is_program = threads(table, &meaning);
     let collectives = table.names.that(is_host_collective);
     let mut times = Times::default();
@@ -112,8 +114,8 @@ pub(super) fn phases(trace: &Trace, in_flight: &[Interval]) -> Phases {
 }
 
 /// The threads of the program.
-pub(crate) fn program_threads(table: &Table) -> Vec<bool> {
-    threads(table, &Meaning::new(&table.names))
+pub(crate) fn program_threads(trace: &Trace) -> Vec<bool> {
+    threads(&trace.table, &Meaning::new(trace))
 }
 
 /// The threads of the program: those with steps, calls of collectives or backward functions; else the one with the most

@@ -1,5 +1,6 @@
 //! What a rank ran, by name, and the times in which it ran nothing.
 
+use crate::analysis::device::ranges::step_names;
 use crate::base::names::NameId;
 use crate::base::order::{descending, sort_by_key};
 use crate::runs::ranks::phases::program_threads;
@@ -7,7 +8,7 @@ use crate::runs::ranks::sketch::Sketch;
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Table;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -45,14 +46,14 @@ impl Collected {
     }
 
     /// Returns the names with the most self time.
-    fn finish(self, table: &Table) -> Vec<Named> {
+    fn finish(self, table: &Table, step: Option<NameId>) -> Vec<Named> {
         let all = self.of.into_iter().enumerate().filter(|(_, times)| !times.1.is_empty());
         let mut all: Vec<(NameId, i64, Vec<i64>)> =
             all.map(|(name, (self_ns, durations))| (NameId(name as u32), self_ns, durations)).collect();
         sort_by_key(&mut all, |(name, self_ns, _)| (descending(*self_ns), i64::from(name.0)));
         all.truncate(KEPT);
         let named = |(name, self_ns, durations): (NameId, i64, Vec<i64>)| Named {
-            name: plain(table.names.get(name)),
+            name: if step == Some(name) { STEPS.into() } else { table.names.get(name).into() },
             count: durations.len() as u64,
             self_ns,
             durations: Sketch::from_durations(&durations),
@@ -61,16 +62,12 @@ impl Collected {
     }
 }
 
-fn plain(name: &str) -> String {
-    if name.starts_with("ProfilerStep#") { STEPS.into() } else { name.to_string() }
-}
-
 /// What the host ran: operators, annotations and Python functions. All steps have one name.
 pub(super) fn operators(trace: &Trace) -> Vec<Named> {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut collected = Collected::new(table);
-    let step = table.names.iter().find(|(_, name)| name.starts_with("ProfilerStep#")).map(|(id, _)| id);
-    let steps = table.names.that(|name| name.starts_with("ProfilerStep#"));
+    let steps = step_names(trace);
+    let step = table.names.iter().find(|&(id, _)| steps.has(id)).map(|(id, _)| id);
     for lane in tree.lanes() {
         let self_ns = tree.self_times(table, lane);
         for (at, self_ns) in lane.positions().zip(self_ns) {
@@ -86,7 +83,7 @@ pub(super) fn operators(trace: &Trace) -> Vec<Named> {
             collected.add(name, self_ns, table.dur(row).max(0));
         }
     }
-    collected.finish(table)
+    collected.finish(table, step)
 }
 
 /// What the devices ran.
@@ -97,15 +94,15 @@ pub(super) fn kernels(trace: &Trace) -> Vec<Named> {
         let duration = table.dur(row).max(0);
         collected.add(table.name_id(row), duration, duration);
     }
-    collected.finish(table)
+    collected.finish(table, None)
 }
 
 /// The times in which no thread of the program was in a span, by the name of the span that ended them. Steps do not count as
 /// spans.
 pub(super) fn gaps(trace: &Trace) -> Vec<Named> {
     let table = &trace.table;
-    let is_program = program_threads(table);
-    let steps = table.names.that(|name| name.starts_with("ProfilerStep#"));
+    let is_program = program_threads(trace);
+    let steps = step_names(trace);
     let mut spans: Vec<((i64, i64), NameId)> = Vec::new();
     for row in table.rows().filter(|&row| table.is_span(row) && !steps.has(table.name_id(row))) {
         let is_host = !table.category(row).is_device_work() && table.category(row) != Category::Overhead;
@@ -124,5 +121,5 @@ pub(super) fn gaps(trace: &Trace) -> Vec<Named> {
         }
         reached = reached.max(end);
     }
-    collected.finish(table)
+    collected.finish(table, None)
 }

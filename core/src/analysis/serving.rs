@@ -1,0 +1,12 @@
+//! Iterations of an inference engine: what each phase takes, what bounds it, and how many tokens it computes.
+//!
+//! Iterations are ranges whose names say so ([`step_rules`](crate::trace::step_rules)).
+
+mod graphs;
+mod groups;
+mod kinds;
+mod parts;
+mod served;
+pub(crate) mod serving_rows;
+mod serving_text;
+mod steady;

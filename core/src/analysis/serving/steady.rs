@@ -1,0 +1,27 @@
+//! Which iterations are a warm-up: those at the start that are slow for their kind.
+
+use super::groups::quantile;
+use super::kinds::kinds;
+use super::served::Served;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// How many times as long as the median of its kind an iteration of a warm-up is at least.
+const SLOW: i64 = 2;
+
+/// The number of iterations from which on a kind has a median.
+const ENOUGH: usize = 3;
+
+/// Marks the first iterations as long as each takes at least twice the median of its kind.
+pub(super) fn mark_warm_up(served: &mut [Served]) {
+    let mut medians: Vec<Option<i64>> = vec![None; served.len()];
+    for kind in kinds(served).iter().filter(|kind| kind.len() >= ENOUGH) {
+        let median = quantile(kind.iter().map(|&at| served[at].wall_ns()), 50);
+        kind.iter().for_each(|&at| medians[at] = median);
+    }
+    let is_slow = |one: &Served, median: Option<i64>| {
+        median.is_some_and(|median| one.wall_ns() >= median.saturating_mul(SLOW).max(1))
+    };
+    let warm_up = served.iter().zip(medians).take_while(|&(one, median)| is_slow(one, median)).count();
+    served[..warm_up].iter_mut().for_each(|one| one.is_warm_up = true);
+}
