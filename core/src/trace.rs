@@ -1,5 +1,7 @@
 //! The pipeline from bytes to a [`Trace`]: unpack → decode → read → dialect → pair → tree → link.
 
+pub mod attribution;
+pub(crate) mod capture;
 pub(crate) mod dialect;
 pub mod execution;
 pub mod kernel_rules;
@@ -13,6 +15,7 @@ pub mod table;
 pub mod tree;
 pub mod versions;
 
+use self::attribution::Attribution;
 use self::execution::{ExecutionNode, ExecutionTrace};
 use self::kernel_rules::KernelRules;
 use self::link::{Ids, Links, link};
@@ -73,6 +76,8 @@ pub struct Trace {
     pub step_rules: StepRules,
     /// The execution trace of the same program, if one was joined.
     pub execution: Option<Box<ExecutionTrace>>,
+    /// The captures that were joined.
+    pub(crate) attribution: Option<Box<Attribution>>,
     /// The samples of call stacks that are no events of the recorder.
     pub(crate) samples: Samples,
     /// Whether the annotations of streams are 1 ns longer at each end than PyTorch's events.
@@ -194,6 +199,7 @@ impl Trace {
             kernel_rules: KernelRules::default(),
             step_rules: StepRules::default(),
             execution: None,
+            attribution: None,
         }
     }
 

@@ -136,6 +136,8 @@ pub enum Input {
     StepRules,
     /// The execution trace that was joined: [`Trace::join`].
     ExecutionTrace,
+    /// The captures of graphs that were joined: [`Trace::join_capture`].
+    Captures,
 }
 
 /// A query.

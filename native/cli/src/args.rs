@@ -12,7 +12,7 @@ use crate::progress::{ChosenRules, Reading};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use help::{columns_of, examples};
-use input::{execution_trace, extent, rules, rules_for};
+use input::{captures, execution_trace, extent, rules, rules_for};
 pub(crate) use input::{read, read_text};
 use kinetoscope_core::analysis::query::options::{Opt, Options};
 use kinetoscope_core::analysis::query::value::OptionValue;
@@ -223,8 +223,14 @@ fn export_command(export: &Export, path: &str) -> Command {
         command = command.args(audit_args()).after_long_help(format!("{REDACTION}\n\n{examples}"));
     }
     command = command.after_help(examples).args(rules_for(export.inputs));
-    command = command.args(export.inputs.contains(&Input::ExecutionTrace).then(execution_trace));
+    command = command.args(joined(export.inputs));
     command.args(extent()).next_help_heading("Output").args(file_args())
+}
+
+/// The arguments that name other traces, for an answer that depends on these inputs.
+fn joined(inputs: &[Input]) -> impl Iterator<Item = Arg> {
+    let execution_trace = inputs.contains(&Input::ExecutionTrace).then(execution_trace);
+    execution_trace.into_iter().chain(inputs.contains(&Input::Captures).then(captures))
 }
 
 /// The command whose result can be audited.
@@ -325,7 +331,7 @@ fn with_formats(arg: Arg, about: &str, formats: &[&'static str]) -> Arg {
 /// Adds the arguments of a query; those of `summary` to the command without a name.
 fn answer_args(command: Command, query: Option<&Query>) -> Command {
     let inputs = query.unwrap_or(&QUERIES[0]).inputs;
-    let joined = inputs.contains(&Input::ExecutionTrace).then(execution_trace);
+    let joined = joined(inputs);
     let is_comparison = COMPARISONS.iter().any(|query| query.name == command.get_name());
     let traces = match command.get_name() {
         "ranks" => run_traces(),

@@ -26,7 +26,7 @@ pub(crate) enum Use {
 }
 
 /// The arguments that name files, except the options of queries.
-const ARGUMENTS: [(&str, Use); 11] = [
+const ARGUMENTS: [(&str, Use); 12] = [
     ("traces", Use::Traces),
     ("base", Use::Traces),
     ("run", Use::Run),
@@ -35,6 +35,7 @@ const ARGUMENTS: [(&str, Use); 11] = [
     ("kernel-rules", Use::Input),
     ("step-rules", Use::Input),
     ("execution-trace", Use::Input),
+    ("capture", Use::Input),
     ("output", Use::Output),
     ("reports", Use::Output),
     ("record", Use::Output),

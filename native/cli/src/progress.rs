@@ -8,6 +8,7 @@ use kinetoscope::files::{
     sources,
 };
 use kinetoscope_core::base::diagnostics::{Code, Diagnostics};
+use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::escape;
 use kinetoscope_core::outline::Outline;
 use kinetoscope_core::trace::Trace;
@@ -51,6 +52,8 @@ impl ChosenRules {
 pub(crate) struct Reading {
     /// The rules that the user chose.
     pub(crate) rules: ChosenRules,
+    /// The traces of captures of graphs.
+    pub(crate) captures: Vec<PathBuf>,
     /// The execution trace of the same program.
     pub(crate) execution_trace: Option<PathBuf>,
     /// The part of a trace to read, in ns after the start of the recording.
@@ -72,10 +75,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) -> Option<Trace> {
     let read = read_part(source, reading).map_err(|error| error.to_string()).and_then(|mut trace| {
         reading.rules.apply(&mut trace).map_err(|error| format!("{}: {error}", source.path()))?;
-        match &reading.execution_trace {
-            Some(path) => join(trace, path),
-            None => Ok(trace),
+        if let Some(path) = &reading.execution_trace {
+            trace = join(trace, path, &|trace, other| trace.join(other).map(|_| ()))?;
         }
+        for path in &reading.captures {
+            trace = join(trace, path, &|trace, other| trace.join_capture(other).map(|_| ()))?;
+        }
+        Ok(trace)
     });
     match read {
         Ok(trace) => Some(trace),
@@ -112,14 +118,19 @@ pub(crate) fn read_outline_with_bar(source: &Source) -> Result<(Outline, Diagnos
     read_with_bar(source, |progress| read_outline(source, progress))
 }
 
-fn join(mut trace: Trace, path: &Path) -> Result<Trace, String> {
+/// Joins another trace by `join`.
+fn join(
+    mut trace: Trace,
+    path: &Path,
+    join: &dyn Fn(&mut Trace, Trace) -> Result<(), Error>,
+) -> Result<Trace, String> {
     if path.is_dir() {
-        return Err(format!("{}: this is a folder, not an execution trace", path.display()));
+        return Err(format!("{}: this is a folder, not a file", path.display()));
     }
     for source in sources(&[path.to_owned()]).map_err(|error| error.to_string())? {
         let other =
             read_with_bar(&source, |progress| read(&source, progress)).map_err(|error| error.to_string())?;
-        trace.join(other).map_err(|error| format!("{}: {error}", source.name()))?;
+        join(&mut trace, other).map_err(|error| format!("{}: {error}", source.name()))?;
     }
     Ok(trace)
 }

@@ -36,6 +36,7 @@ mod samples;
 mod schema;
 mod segments;
 mod sequences;
+mod serving;
 mod sums;
 mod tasks;
 mod timeline;

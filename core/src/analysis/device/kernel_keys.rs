@@ -10,7 +10,7 @@ use crate::base::names::{NameId, Names};
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
-use crate::trace::table::events::Row;
+use crate::trace::table::events::{Row, Table};
 use crate::trace::table::layout::Key;
 use alloc::borrow::Cow;
 use alloc::format;
@@ -51,17 +51,18 @@ pub(crate) struct Keys<'a> {
     by: KernelsBy,
     /// Names that are not in the table.
     composed: Names,
-    /// The innermost module around each row, or around its forward operator.
-    modules: Vec<NameId>,
+    /// The innermost modules of the trace, and those of the captures that are joined to it.
+    modules: Vec<(&'a Trace, Modules)>,
 }
 
 impl<'a> Keys<'a> {
     pub(crate) fn new(trace: &'a Trace, by: KernelsBy) -> Self {
-        let mut keys = Keys { trace, by, composed: Names::default(), modules: Vec::new() };
+        let (mut composed, mut modules) = (Names::default(), Vec::new());
         if by == KernelsBy::Module {
-            keys.find_modules();
+            let traces = core::iter::once(trace).chain(trace.captures());
+            modules.extend(traces.map(|trace| (trace, Modules::new(trace, &mut composed))));
         }
-        keys
+        Keys { trace, by, composed, modules }
     }
 
     /// Returns the key of an activity.
@@ -69,10 +70,7 @@ impl<'a> Keys<'a> {
         match self.by {
             KernelsBy::Name => (i64::from(self.name_key(row)), classes.class(row) as i64),
             KernelsBy::Category => (classes.category(row) as i64, 0),
-            KernelsBy::Operator => {
-                let operator = self.trace.links.op(row);
-                (operator.map_or(-1, |op| i64::from(self.trace.table.name_id(op).0)), 0)
-            }
+            KernelsBy::Operator => self.operator_key(row),
             KernelsBy::Module => (i64::from(self.module(row).0), 0),
             KernelsBy::Shape => {
                 let shape = self.composed.intern(&shape(self.trace, row)).0;
@@ -81,8 +79,24 @@ impl<'a> Keys<'a> {
         }
     }
 
+    fn operator_key(&mut self, row: Row) -> (i64, i64) {
+        let Some((owner, op)) = self.trace.owner(row).and_then(|owner| Some((owner, owner.op?))) else {
+            return (-1, 0);
+        };
+        let known = if core::ptr::eq(owner.trace, self.trace) {
+            Some(self.trace.table.name_id(op))
+        } else {
+            self.trace.table.names.find(owner.trace.table.name(op))
+        };
+        let composed = |keys: &mut Self| (i64::from(keys.composed.intern(owner.trace.table.name(op)).0), 1);
+        known.map_or_else(|| composed(self), |name| (i64::from(name.0), 0))
+    }
+
     fn module(&self, row: Row) -> NameId {
-        self.trace.links.op(row).map_or(NameId::EMPTY, |op| self.modules[op.index()])
+        let Some(owner) = self.trace.owner(row) else { return NameId::EMPTY };
+        let modules = self.modules.iter().find(|(trace, _)| core::ptr::eq(*trace, owner.trace));
+        let around = owner.op.or(owner.call);
+        modules.zip(around).map_or(NameId::EMPTY, |((_, modules), row)| modules.around(row))
     }
 
     /// Returns the same number for activities of the same name.
@@ -103,7 +117,7 @@ impl<'a> Keys<'a> {
             }
             KernelsBy::Category => same(classes.category(row).as_str()),
             KernelsBy::Operator => {
-                same(trace.links.op(row).map_or("(no operator)", |op| trace.table.name(op)))
+                same(operator_name(trace, row).unwrap_or("(no operator)"))
             }
             KernelsBy::Module => match self.module(row) {
                 NameId::EMPTY => same("(no module)"),
@@ -116,47 +130,64 @@ impl<'a> Keys<'a> {
             }
         }
     }
+}
 
-    /// Finds the innermost module around each row; of a backward operator, that around its forward operator.
-    fn find_modules(&mut self) {
-        let (table, tree) = (&self.trace.table, &self.trace.tree);
-        self.modules = vec![NameId::EMPTY; table.len()];
+/// Returns the name of the operator that device work belongs to.
+pub(crate) fn operator_name(trace: &Trace, work: Row) -> Option<&str> {
+    let owner = trace.owner(work)?;
+    Some(owner.trace.table.name(owner.op?))
+}
+
+/// The innermost module around each row of a trace; of a backward operator, that around its forward operator.
+struct Modules(Vec<NameId>);
+
+impl Modules {
+    fn new(trace: &Trace, names: &mut Names) -> Modules {
+        let tree = &trace.tree;
+        let mut modules = vec![NameId::EMPTY; trace.table.len()];
         for at in tree.positions() {
             let row = tree.row(at);
-            let enclosing = tree.parent(at).map_or(NameId::EMPTY, |at| self.modules[tree.row(at).index()]);
-            let module = self.own_module(row).map(|name| self.composed.intern(&name));
-            self.modules[row.index()] = module.unwrap_or(enclosing);
+            let enclosing = tree.parent(at).map_or(NameId::EMPTY, |at| modules[tree.row(at).index()]);
+            let module = own_module(&trace.table, row).map(|name| names.intern(&name));
+            modules[row.index()] = module.unwrap_or(enclosing);
         }
         for at in tree.positions() {
             let row = tree.row(at);
-            if self.modules[row.index()] == NameId::EMPTY {
-                let forward = self.trace.links.forward(row).or_else(|| Some(tree.row(tree.parent(at)?)));
-                self.modules[row.index()] = forward.map_or(NameId::EMPTY, |row| self.modules[row.index()]);
+            if modules[row.index()] == NameId::EMPTY {
+                let forward = trace.links.forward(row).or_else(|| Some(tree.row(tree.parent(at)?)));
+                modules[row.index()] = forward.map_or(NameId::EMPTY, |row| modules[row.index()]);
             }
         }
+        Modules(modules)
     }
 
-    /// Returns the module that a row is a call of, or that an operator of TorchScript states.
-    fn own_module(&self, row: Row) -> Option<Cow<'a, str>> {
-        let table = &self.trace.table;
-        if table.category(row) == Category::PythonFunction {
-            return table.name(row).strip_prefix(MODULE_PREFIX).map(Cow::Borrowed);
-        }
-        hierarchy::innermost(table.field(row, Key::ModuleHierarchy)?.as_str()?).map(Cow::Owned)
+    fn around(&self, row: Row) -> NameId {
+        self.0[row.index()]
     }
+}
+
+/// Returns the module that a row is a call of, or that an operator of TorchScript states.
+fn own_module(table: &Table, row: Row) -> Option<Cow<'_, str>> {
+    if table.category(row) == Category::PythonFunction {
+        return table.name(row).strip_prefix(MODULE_PREFIX).map(Cow::Borrowed);
+    }
+    hierarchy::innermost(table.field(row, Key::ModuleHierarchy)?.as_str()?).map(Cow::Owned)
 }
 
 /// Returns what distinguishes activities of one name: the inputs of the operator, else the grid and the block. It is
 /// empty if the trace has neither.
 fn shape(trace: &Trace, row: Row) -> String {
-    let table = &trace.table;
-    let text = |row, key| table.field(row, key).and_then(|value| value.as_json());
+    let text = |row, key| trace.table.field(row, key).and_then(|value| value.as_json());
+    let inputs = || {
+        let owner = trace.owner(row)?;
+        owner.trace.table.field(owner.op?, Key::InputDims)?.as_json()
+    };
     let mut shape = String::new();
     let mut add = |before: &str, json: &str| {
         shape.push_str(before);
         shape.extend(json.chars().filter(|c| !c.is_whitespace()));
     };
-    if let Some(dims) = trace.links.op(row).and_then(|op| text(op, Key::InputDims)) {
+    if let Some(dims) = inputs() {
         add(" ", dims);
     } else if let (Some(grid), Some(block)) = (text(row, Key::Grid), text(row, Key::Block)) {
         add(" grid ", grid);

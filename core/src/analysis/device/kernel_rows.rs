@@ -2,7 +2,7 @@
 
 use super::attributes::{annotation, occupancy_limit};
 use super::classes::Class;
-use super::kernel_keys::KernelsBy;
+use super::kernel_keys::{KernelsBy, operator_name};
 use super::kernel_work::KernelWork;
 use super::kernels::{KernelGroup, groups};
 use crate::analysis::context::Analysis;
@@ -31,7 +31,7 @@ pub const KERNELS: Query =
     })
     .examples(&["run.json --row-limit 20", "run.json --by category --format csv -o kernels.csv"])
     .options::<KernelsOptions>()
-    .inputs(&[Input::KernelRules])
+    .inputs(&[Input::KernelRules, Input::Captures])
     .questions(&[Question::DeviceTime])
     .hint("no device work in this trace; record with ProfilerActivity.CUDA");
 
@@ -78,7 +78,7 @@ columns! {
         Column::rate("flops_per_second", "FLOP/s", "Floating point operations divided by time, of kernels that are the only kernel of an operator with a FLOP formula.")
             .nullable() => rate(group.flops, group.flops_ns),
         Column::text("op", "Launched by", "The operator that launched the longest of them.").nullable() =>
-            trace.links.op(group.longest).map(|op| trace.table.name(op)),
+            operator_name(trace, group.longest),
         Column::text("annotation", "Annotation", "The annotation of the CUDA graph's node that ran the longest of them.")
             .nullable() => annotation(&trace.table, group.longest),
         Column::text("occupancy_limit", "", "What limits the occupancy of the longest of them: WARPS, REGS, SMEM, BLOCKS or BARRIERS.")

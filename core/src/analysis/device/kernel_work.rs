@@ -6,19 +6,17 @@ use super::peak::{Least, Peak};
 use crate::analysis::formulas::{self, Inputs, Work};
 use crate::base::index::Index;
 use crate::trace::Trace;
-use crate::trace::link::Links;
-use crate::trace::table::events::{Row, Table};
+use crate::trace::table::events::Row;
 use crate::trace::table::layout::Key;
 use alloc::vec::Vec;
 
 /// The work of kernels.
 pub(crate) struct KernelWork<'a> {
-    table: &'a Table,
-    links: &'a Links,
+    trace: &'a Trace,
     /// The peak figures of the devices that work, if they are known and the same.
     peak: Option<Peak>,
-    /// The number of kernels that each row launched.
-    kernels: Vec<u32>,
+    /// The number of kernels that each row launched, of the trace and of the captures that are joined to it.
+    kernels: Vec<(&'a Trace, Vec<u32>)>,
     /// The numbers of types and values, and the results by name and inputs of the operator.
     values: Index,
     known: Index,
@@ -27,15 +25,17 @@ pub(crate) struct KernelWork<'a> {
 
 impl<'a> KernelWork<'a> {
     pub(crate) fn new(trace: &'a Trace) -> Self {
-        let mut kernels = alloc::vec![0; trace.table.len()];
-        for &(_, op) in &trace.links.op_of {
-            kernels[op.index()] += 1;
-        }
-        let (table, links) = (&trace.table, &trace.links);
+        let count = |trace: &Trace, ops: &mut dyn Iterator<Item = Row>| {
+            let mut kernels = alloc::vec![0; trace.table.len()];
+            ops.for_each(|op| kernels[op.index()] += 1);
+            kernels
+        };
+        let own = count(trace, &mut trace.links.op_of.iter().map(|link| link.1));
+        let mut kernels = alloc::vec![(trace, own)];
+        kernels.extend(trace.captured_ops().map(|(capture, mut ops)| (capture, count(capture, &mut ops))));
         let peak = Device::used(trace).and_then(|device| Some(device.model?.peak));
         KernelWork {
-            table,
-            links,
+            trace,
             peak,
             kernels,
             values: Index::default(),
@@ -45,14 +45,17 @@ impl<'a> KernelWork<'a> {
     }
 
     fn of(&mut self, row: Row) -> Option<Work> {
-        let op = self.links.op(row).filter(|&op| self.kernels[op.index()] == 1)?;
-        let table = self.table;
+        let owner = self.trace.owner(row)?;
+        let from = self.kernels.iter().position(|(trace, _)| core::ptr::eq(*trace, owner.trace))?;
+        let op = owner.op.filter(|op| self.kernels[from].1[op.index()] == 1)?;
+        let table = &owner.trace.table;
         let text = |key| table.field(op, key).and_then(|v| v.as_json());
         let dims = text(Key::InputDims)?;
         // Equal strings of a trace are stored once, so the address identifies the text.
         let address = |text: Option<&str>| text.map_or(0, |text| text.as_ptr() as i64);
         let values = (address(text(Key::InputType)), address(text(Key::ConcreteInputs)));
         let values = self.values.get_or_insert(values, self.values.len() as u32);
+        // The addresses of texts are of one trace each.
         let name = (i64::from(table.name_id(op).0) << 32) | i64::from(values);
         let at = self.known.get_or_insert((name, dims.as_ptr() as i64), self.work.len() as u32) as usize;
         if at == self.work.len() {
@@ -70,7 +73,7 @@ impl<'a> KernelWork<'a> {
     /// Returns whether an activity uses tensor cores: by its name, or because nothing else is as fast; `None` if neither shows it.
     pub(crate) fn tensor_cores(&mut self, classes: &Classes<'_>, row: Row) -> Option<bool> {
         classes.tensor_cores(row).or_else(|| {
-            let needs = |peak: Peak, work| peak.needs_tensor_cores(&work, self.table.dur(row));
+            let needs = |peak: Peak, work| peak.needs_tensor_cores(&work, self.trace.table.dur(row));
             needs(self.peak?, self.of(row)?).then_some(true)
         })
     }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::progress::Reading;
 use crate::steps_from::StepsFrom;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use clap::{Arg, ArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use kinetoscope_core::analysis::query::options::WINDOW;
 use kinetoscope_core::analysis::query::value::OptionValue;
 use kinetoscope_core::base::error::Error;
@@ -25,10 +25,16 @@ const LONGEST: u64 = 256 << 20;
 pub(super) fn reading(matches: &ArgMatches) -> Reading {
     Reading {
         rules: rules_of(matches),
+        captures: all_of(matches, "capture"),
         execution_trace: matches.try_get_one("execution-trace").ok().flatten().cloned(),
         window: matches.try_get_one("window").ok().flatten().copied(),
         memory_limit: matches.try_get_one("memory-limit").ok().flatten().copied(),
     }
+}
+
+/// The values of an argument that can be repeated, if the command has it.
+fn all_of(matches: &ArgMatches, name: &str) -> Vec<PathBuf> {
+    matches.try_get_many(name).ok().flatten().into_iter().flatten().cloned().collect()
 }
 
 /// Reads a file that is not a trace, such as rules, peaks, budgets and histories.
@@ -129,6 +135,16 @@ fn steps_from() -> Arg {
             "Take the ranges whose names match as steps; the groups (?<phase>…), (?<batch>…), (?<tokens>…) and (?<number>…) say what \
              the names state",
         )
+}
+
+pub(super) fn captures() -> Arg {
+    Arg::new("capture")
+        .long("capture")
+        .value_name("FILE")
+        .action(ArgAction::Append)
+        .help_heading("Input")
+        .value_parser(value_parser!(PathBuf))
+        .help("Take the operators of the kernels of CUDA and HIP graphs from a trace of their capture; can be repeated")
 }
 
 pub(super) fn execution_trace() -> Arg {

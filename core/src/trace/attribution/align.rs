@@ -1,0 +1,339 @@
+//! Which capture the work of a graph launch agrees with, and which of its calls each kernel belongs to.
+//!
+//! Names are compared in order: of the work, that of its starts; of a capture, that of its calls. If both have the same names in
+//! another order, as graphs with several branches do, equal names are paired in their order. Otherwise the longest common
+//! subsequence decides. The confidence is the number of pairs divided by the larger number of nodes.
+//!
+//! Several captures can have the same names, such as those of the layers of a model. An engine launches them in the order in
+//! which it captured them, so each launch takes the first one after that of the launch before. Of captures for several sizes of
+//! a batch, the smallest one that the batch of the launch fits into is taken.
+
+use crate::base::index::Index;
+use crate::base::names::{NameId, Names};
+use crate::base::order::sort_by_key;
+use crate::trace::capture::{Captures, name_of_work};
+use crate::trace::step_rules::StepName;
+use crate::trace::table::events::Row;
+use crate::trace::table::layout::FieldPlace;
+use crate::trace::{Trace, is_range};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The share of nodes that have to agree.
+const ENOUGH: f64 = 0.9;
+
+/// The largest table for a common subsequence, in bytes.
+const LARGEST: usize = 1 << 24;
+
+/// The work of one launch of a graph.
+pub(super) struct Replay {
+    /// Ordered by start.
+    pub(super) work: Vec<Row>,
+    names: Vec<NameId>,
+    /// The ids of the nodes; 0 where they are not stated.
+    ids: Vec<i64>,
+    /// What the range around the launch states.
+    step: Option<StepName>,
+}
+
+/// The launches of graphs, in order of time.
+pub(super) fn replays(trace: &Trace, names: &mut Names) -> Vec<Replay> {
+    let table = &trace.table;
+    let is_graph = table.names.that(|name| name.contains("GraphLaunch"));
+    let of_graph = |&&(_, call): &&(Row, Row)| is_graph.has(table.name_id(call));
+    let mut work: Vec<(Row, Row)> = trace.links.launch_of.iter().filter(of_graph).copied().collect();
+    sort_by_key(&mut work, |&(row, _)| (table.ts(row), i64::from(row)));
+    sort_by_key(&mut work, |&(_, call)| (table.ts(call), i64::from(call)));
+    let steps = steps_around(trace, &mut work.iter().map(|pair| pair.1));
+    let replay = |(of_call, step): (&[(Row, Row)], Option<StepName>)| Replay {
+        work: of_call.iter().map(|pair| pair.0).collect(),
+        names: of_call.iter().map(|pair| names.intern(&name_of_work(table, pair.0))).collect(),
+        ids: of_call.iter().map(|pair| node_id(trace, pair.0).unwrap_or(0)).collect(),
+        step,
+    };
+    work.chunk_by(|a, b| a.1 == b.1).zip(steps).map(replay).collect()
+}
+
+/// The id of a node in its graph.
+fn node_id(trace: &Trace, work: Row) -> Option<i64> {
+    let id = trace.table.field_named(work, FieldPlace::Args, "graph node id")?.as_i64();
+    id.filter(|&id| id != 0)
+}
+
+/// What the outermost range around each call states; of calls that follow each other, once.
+fn steps_around(trace: &Trace, calls: &mut dyn Iterator<Item = Row>) -> Vec<Option<StepName>> {
+    let (table, tree) = (&trace.table, &trace.tree);
+    let matcher = trace.step_rules.matcher(&table.names);
+    let mut calls: Vec<Row> = calls.collect();
+    calls.dedup();
+    let mut position = vec![None; table.len()];
+    tree.positions().for_each(|at| position[tree.row(at).index()] = Some(at));
+    let stated = |call: &Row| {
+        let mut step: Option<StepName> = None;
+        for at in position[call.index()].into_iter().flat_map(|at| tree.ancestors(at)) {
+            let row = tree.row(at);
+            let Some(mut outer) = is_range(table, row).then(|| matcher.step_name(table.name_id(row))).flatten()
+            else {
+                continue;
+            };
+            if let Some(inner) = &step {
+                outer.complete(inner);
+            }
+            step = Some(outer);
+        }
+        step
+    };
+    calls.iter().map(stated).collect()
+}
+
+/// What the range around each capture states.
+pub(super) fn capture_sizes(trace: &Trace, captures: &Captures) -> Vec<Option<StepName>> {
+    steps_around(trace, &mut captures.graphs.iter().map(|graph| captures.nodes[graph.start].call))
+}
+
+/// The size of a batch that a graph is for, if it is known: requests or tokens. `None` if a launch does not fit into it.
+fn padding(replay: Option<&StepName>, capture: Option<&StepName>) -> Option<i64> {
+    let (Some(replay), Some(capture)) = (replay, capture) else { return Some(0) };
+    let missing = |of: fn(&StepName) -> Option<i64>| Some(of(capture)? - of(replay)?);
+    let by_tokens = missing(|step| step.tokens);
+    match by_tokens.or_else(|| missing(|step| step.batch)) {
+        None => Some(0),
+        Some(padding) => Some(padding).filter(|&padding| padding >= 0),
+    }
+}
+
+/// The alignment of a launch.
+pub(super) struct Aligned {
+    /// The share of nodes that agree with the best capture.
+    pub(super) confidence: f64,
+    /// For work, by its index, the node that it belongs to; empty if too few agree.
+    pub(super) pairs: Vec<(usize, u32)>,
+}
+
+/// The pairs of two lists of names.
+struct Common {
+    confidence: f64,
+    pairs: Vec<(usize, usize)>,
+}
+
+/// Aligns launches with the captures of one trace.
+pub(super) struct Aligner<'a> {
+    captures: &'a Captures,
+    sizes: &'a [Option<StepName>],
+    /// The names of each graph, and the same number for graphs of the same names.
+    graphs: Vec<Vec<NameId>>,
+    classes: Vec<u32>,
+    lists: Lists,
+    /// The common names of a list of a launch and of a graph.
+    known: Index,
+    common: Vec<Common>,
+    /// The nodes by their ids.
+    by_id: Index,
+    /// The graph after that of the launch before.
+    next: usize,
+}
+
+impl<'a> Aligner<'a> {
+    pub(super) fn new(captures: &'a Captures, sizes: &'a [Option<StepName>]) -> Aligner<'a> {
+        let names = |graph: &core::ops::Range<usize>| -> Vec<NameId> {
+            captures.nodes[graph.clone()].iter().map(|node| node.name).collect()
+        };
+        let graphs: Vec<Vec<NameId>> = captures.graphs.iter().map(names).collect();
+        let mut lists = Lists::default();
+        let classes = graphs.iter().map(|graph| lists.class(graph)).collect();
+        let mut by_id = Index::default();
+        for (at, node) in captures.nodes.iter().enumerate() {
+            if let Some(id) = node.id.filter(|&id| id != 0) {
+                by_id.set((id, 0), at as u32);
+            }
+        }
+        Aligner {
+            captures,
+            sizes,
+            graphs,
+            classes,
+            lists,
+            known: Index::default(),
+            common: Vec::new(),
+            by_id,
+            next: 0,
+        }
+    }
+
+    /// Aligns the next launch.
+    pub(super) fn align(&mut self, replay: &Replay) -> Aligned {
+        if let Some(aligned) = self.by_ids(replay) {
+            return aligned;
+        }
+        let class = self.lists.class(&replay.names);
+        let mut best: Option<(f64, i64, usize)> = None;
+        let (count, next) = (self.graphs.len(), self.next);
+        for at in (0..count).map(|at| (next + at) % count) {
+            let Some(padding) = padding(replay.step.as_ref(), self.sizes[at].as_ref()) else { continue };
+            let confidence = self.common(class, &replay.names, at).confidence;
+            let is_better = best.is_none_or(|(most, least, _)| {
+                confidence > most || (confidence >= most && padding < least)
+            });
+            if is_better {
+                best = Some((confidence, padding, at));
+            }
+        }
+        let Some((confidence, _, graph)) = best else { return Aligned { confidence: 0.0, pairs: Vec::new() } };
+        if confidence < ENOUGH {
+            return Aligned { confidence, pairs: Vec::new() };
+        }
+        self.next = graph + 1;
+        let first = self.captures.graphs[graph].start;
+        let node = |&(work, node): &(usize, usize)| (work, (first + node) as u32);
+        let pairs = self.common(class, &replay.names, graph).pairs.iter().map(node).collect();
+        Aligned { confidence, pairs }
+    }
+
+    /// Pairs work by the ids of nodes, if both sides state them and the names agree.
+    fn by_ids(&self, replay: &Replay) -> Option<Aligned> {
+        let mut pairs = Vec::new();
+        for (at, (&id, &name)) in replay.ids.iter().zip(&replay.names).enumerate() {
+            let node = self.by_id.get((id, 0)).filter(|_| id != 0);
+            let is_same = |node: &u32| {
+                let known = self.captures.nodes[*node as usize].name;
+                known == name || known == NameId::EMPTY
+            };
+            pairs.extend(node.filter(is_same).map(|node| (at, node)));
+        }
+        let confidence = pairs.len() as f64 / replay.work.len().max(1) as f64;
+        (confidence >= ENOUGH).then_some(Aligned { confidence, pairs })
+    }
+
+    fn common(&mut self, class: u32, names: &[NameId], graph: usize) -> &Common {
+        let next = self.common.len() as u32;
+        let key = (i64::from(class), i64::from(self.classes[graph]));
+        let at = self.known.get_or_insert(key, next);
+        if at == next {
+            self.common.push(common(names, &self.graphs[graph]));
+        }
+        &self.common[at as usize]
+    }
+}
+
+/// The same number for lists of the same names.
+#[derive(Default)]
+struct Lists {
+    prefixes: Index,
+}
+
+impl Lists {
+    fn class(&mut self, names: &[NameId]) -> u32 {
+        let prefixes = &mut self.prefixes;
+        let longer = |prefix: u32, name: &NameId| {
+            let next = prefixes.len() as u32 + 1;
+            prefixes.get_or_insert((i64::from(prefix), i64::from(name.0)), next)
+        };
+        names.iter().fold(0, longer)
+    }
+}
+
+/// Pairs the names of two lists.
+fn common(a: &[NameId], b: &[NameId]) -> Common {
+    let most = a.len().max(b.len());
+    let of = |pairs: Vec<(usize, usize)>| Common { confidence: pairs.len() as f64 / most.max(1) as f64, pairs };
+    if a == b {
+        let known = |at: &usize| a[*at] != NameId::EMPTY;
+        return of((0..a.len()).filter(known).map(|at| (at, at)).collect());
+    }
+    let sorted = |names: &[NameId]| {
+        let mut order: Vec<usize> = (0..names.len()).collect();
+        sort_by_key(&mut order, |&at| (i64::from(names[at].0), at as i64));
+        order
+    };
+    let (in_a, in_b) = (sorted(a), sorted(b));
+    if a.len() == b.len() && in_a.iter().zip(&in_b).all(|(&x, &y)| a[x] == b[y] && a[x] != NameId::EMPTY) {
+        let mut pairs: Vec<(usize, usize)> = in_a.into_iter().zip(in_b).collect();
+        sort_by_key(&mut pairs, |pair| (pair.0 as i64, 0));
+        return of(pairs);
+    }
+    of(subsequence(a, b))
+}
+
+/// The longest common subsequence; of lists that are too long, only their common starts and ends.
+fn subsequence(a: &[NameId], b: &[NameId]) -> Vec<(usize, usize)> {
+    let same = |(x, y): &(&NameId, &NameId)| x == y && **x != NameId::EMPTY;
+    let start = a.iter().zip(b).take_while(same).count();
+    let (rest_a, rest_b) = (&a[start..], &b[start..]);
+    let end = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(same).count();
+    let (middle_a, middle_b) = (&rest_a[..rest_a.len() - end], &rest_b[..rest_b.len() - end]);
+    let mut pairs: Vec<(usize, usize)> = (0..start).map(|at| (at, at)).collect();
+    pairs.extend(longest(middle_a, middle_b).into_iter().map(|(x, y)| (start + x, start + y)));
+    pairs.extend((0..end).map(|at| (a.len() - end + at, b.len() - end + at)));
+    pairs
+}
+
+/// The longest common subsequence of lists whose table of lengths is not too large; else nothing.
+fn longest(a: &[NameId], b: &[NameId]) -> Vec<(usize, usize)> {
+    let width = b.len() + 1;
+    if (a.len() + 1).saturating_mul(width) > LARGEST / 4 {
+        return Vec::new();
+    }
+    let mut lengths = vec![0u32; (a.len() + 1) * width];
+    for x in (0..a.len()).rev() {
+        for y in (0..b.len()).rev() {
+            lengths[x * width + y] = if a[x] == b[y] && a[x] != NameId::EMPTY {
+                lengths[(x + 1) * width + y + 1] + 1
+            } else {
+                lengths[(x + 1) * width + y].max(lengths[x * width + y + 1])
+            };
+        }
+    }
+    let (mut pairs, mut x, mut y) = (Vec::new(), 0, 0);
+    while x < a.len() && y < b.len() {
+        let length = lengths[x * width + y];
+        if length == lengths[(x + 1) * width + y] {
+            x += 1;
+        } else if length == lengths[x * width + y + 1] {
+            y += 1;
+        } else {
+            pairs.push((x, y));
+            (x, y) = (x + 1, y + 1);
+        }
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<NameId> {
+        text.bytes().map(|byte| NameId(u32::from(byte))).collect()
+    }
+
+    fn aligned(a: &str, b: &str) -> (f64, usize) {
+        let common = common(&names(a), &names(b));
+        assert!(common.pairs.iter().all(|&(x, y)| a.as_bytes()[x] == b.as_bytes()[y]), "{a} {b}");
+        (common.confidence, common.pairs.len())
+    }
+
+    #[test]
+    fn equal_names_are_paired_in_order() {
+        assert_eq!(aligned("abcabc", "abcabc"), (1.0, 6));
+        assert_eq!(aligned("abcabc", "abacbc"), (1.0, 6), "two branches");
+        assert_eq!(aligned("abcde", "abde"), (0.8, 4));
+        assert_eq!(aligned("xabcx", "yabcy"), (0.6, 3));
+        assert_eq!(aligned("abc", "xyz"), (0.0, 0));
+        assert_eq!(aligned("", "abc"), (0.0, 0));
+    }
+
+    #[test]
+    fn unknown_names_agree_with_nothing() {
+        let unknown = [NameId::EMPTY; 3];
+        assert_eq!(common(&unknown, &unknown).pairs, []);
+        assert_eq!(common(&unknown, &names("abc")).pairs, []);
+    }
+
+    #[test]
+    fn lists_of_the_same_names_have_one_number() {
+        let mut lists = Lists::default();
+        let numbers = ["abc", "ab", "abc", "", "bc", "ab"].map(|text| lists.class(&names(text)));
+        assert_eq!((numbers[0], numbers[1]), (numbers[2], numbers[5]));
+        assert!(numbers[0] != numbers[1] && numbers[3] != numbers[4] && numbers[4] != numbers[0]);
+    }
+}
