@@ -3,6 +3,7 @@
 pub mod call_tree;
 pub mod counters;
 pub(crate) mod flow_slices;
+mod grafts;
 pub(crate) mod lane_names;
 pub mod modules;
 pub mod names;

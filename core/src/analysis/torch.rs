@@ -24,6 +24,7 @@ pub(crate) mod overloads;
 pub mod patterns;
 pub mod profile;
 pub mod profile_metrics;
+pub(crate) mod replayed;
 pub mod sort_by;
 pub mod stacks;
 pub mod table_options;

@@ -155,6 +155,33 @@ impl Names {
     }
 }
 
+/// The strings of a trace, and further ones whose ids follow.
+#[derive(Debug)]
+pub(crate) struct MoreNames<'a> {
+    own: &'a Names,
+    more: Names,
+}
+
+impl<'a> MoreNames<'a> {
+    pub(crate) fn new(own: &'a Names) -> MoreNames<'a> {
+        MoreNames { own, more: Names::default() }
+    }
+
+    /// Returns the id of a string, which is new if the trace does not have it.
+    pub(crate) fn intern(&mut self, text: &str) -> NameId {
+        let first = self.own.len() as u32;
+        self.own.find(text).unwrap_or_else(|| NameId(first + self.more.intern(text).0))
+    }
+
+    /// The string `id`.
+    pub(crate) fn get(&self, id: NameId) -> &str {
+        match (id.0 as usize).checked_sub(self.own.len()) {
+            Some(at) => self.more.get(NameId(at as u32)),
+            None => self.own.get(id),
+        }
+    }
+}
+
 /// A set of names. A trace has many events and few names, so the names are tested once, and the events by their ids.
 #[derive(Clone, Debug)]
 pub(crate) struct NameSet(Vec<bool>);
@@ -221,6 +248,20 @@ mod tests {
         assert_eq!(names.intern(""), NameId::EMPTY);
         assert_eq!(names.find("name 99"), Some(ids[99]));
         assert_eq!(names.find("absent"), None);
+    }
+
+    #[test]
+    fn further_names_follow_those_of_a_trace() {
+        let mut own = Names::default();
+        let known = own.intern("aten::mm");
+        let mut names = MoreNames::new(&own);
+        let new = names.intern("aten::add");
+        assert_eq!((names.intern("aten::mm"), names.intern("aten::add")), (known, new));
+        assert_eq!(
+            (names.get(known), names.get(new), names.get(NameId::EMPTY)),
+            ("aten::mm", "aten::add", "")
+        );
+        assert!(new.0 as usize >= own.len());
     }
 
     #[test]

@@ -151,17 +151,19 @@ impl Trace {
         self.attribution.iter().flat_map(|attribution| &attribution.captures).map(|capture| &capture.trace)
     }
 
-    /// The traces of captures that were joined, with the operator of each of their nodes.
-    pub(crate) fn captured_ops(&self) -> impl Iterator<Item = (&Trace, impl Iterator<Item = Row>)> {
-        let captures = self.attribution.iter().flat_map(|attribution| &attribution.captures);
-        captures.map(|capture| (&capture.trace, capture.captures.nodes.iter().filter_map(|node| node.op)))
+    /// The traces of captures that were joined, with what their nodes replayed.
+    pub(crate) fn replayed(&self) -> impl Iterator<Item = Replayed<'_>> {
+        self.attribution.iter().flat_map(|attribution| attribution.replayed(self))
     }
+}
 
-    /// The work that belongs to a capture, in order of rows.
-    pub(crate) fn captured(&self) -> impl Iterator<Item = (Row, Owner<'_>)> {
-        let attribution = self.attribution.as_deref();
-        attribution.into_iter().flat_map(|known| known.owned.iter().map(|(row, owned)| (*row, known.of(*owned))))
-    }
+/// What the nodes of a capture replayed.
+pub(crate) struct Replayed<'a> {
+    /// The trace of the capture.
+    pub(crate) trace: &'a Trace,
+    pub(crate) captures: &'a Captures,
+    /// The launch call of each replay of each node, and the work: sorted by call and node.
+    pub(crate) work: Vec<(Option<Row>, usize, Row)>,
 }
 
 impl Attribution {
@@ -172,6 +174,17 @@ impl Attribution {
         let certain = |owned: &Owned| -i64::from((owned.confidence * 1e6) as i32);
         sort_by_key(&mut self.owned, |(row, owned)| (i64::from(*row), certain(owned)));
         self.owned.dedup_by_key(|(row, _)| *row);
+    }
+
+    fn replayed<'a>(&'a self, trace: &'a Trace) -> impl Iterator<Item = Replayed<'a>> {
+        self.captures.iter().enumerate().map(|(number, capture)| {
+            let is_own = |owned: &&(Row, Owned)| owned.1.capture as usize == number;
+            let work = self.owned.iter().filter(is_own);
+            let mut work: Vec<(Option<Row>, usize, Row)> =
+                work.map(|&(row, owned)| (trace.links.launch(row), owned.node as usize, row)).collect();
+            sort_by_key(&mut work, |&(call, node, _)| (call.map_or(-1, i64::from), node as i64));
+            Replayed { trace: &capture.trace, captures: &capture.captures, work }
+        })
     }
 
     fn owner(&self, work: Row) -> Option<Owner<'_>> {

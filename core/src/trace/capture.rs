@@ -28,6 +28,8 @@ pub(crate) struct Node {
     pub(crate) op: Option<Row>,
     /// The id of the node in the graph, if the call states it.
     pub(crate) id: Option<i64>,
+    /// The number of its graph.
+    graph: u32,
 }
 
 /// The captures of a trace.
@@ -36,6 +38,8 @@ pub(crate) struct Captures {
     pub(crate) nodes: Vec<Node>,
     /// The nodes of each graph.
     pub(crate) graphs: Vec<Range<usize>>,
+    /// The call that began each capture, in the order in which the calls were found.
+    begins: Vec<Row>,
 }
 
 /// The names of copies and of memsets, which are the same whatever they copy.
@@ -99,20 +103,52 @@ impl Captures {
                 let name = table.name_id(call);
                 if begins.has(name) {
                     first = Some(found.nodes.len());
+                    found.begins.push(call);
                 } else if ends.has(name) {
                     let nodes = first.take().map(|first| first..found.nodes.len());
                     found.graphs.extend(nodes.filter(|nodes| !nodes.is_empty()));
                 } else if first.is_some() {
                     let name = launched(table, call);
-                    let id = table.field_named(call, FieldPlace::Args, "graph node id").and_then(|v| v.as_i64());
+                    let id =
+                        table.field_named(call, FieldPlace::Args, "graph node id").and_then(|v| v.as_i64());
                     let op = operators[call.index()];
-                    found.nodes.push(Node { call, name: names.intern(&name.unwrap_or_default()), op, id });
+                    let (name, graph) =
+                        (names.intern(&name.unwrap_or_default()), found.begins.len() as u32 - 1);
+                    found.nodes.push(Node { call, name, op, id, graph });
                 }
             }
             found.nodes.truncate(first.unwrap_or(found.nodes.len()));
         }
         sort_by_key(&mut found.graphs, |graph| (table.ts(found.nodes[graph.start].call), 0));
         found
+    }
+}
+
+/// The spans around the nodes of captures.
+pub(crate) struct Paths<'a> {
+    trace: &'a Trace,
+    captures: &'a Captures,
+    position: Vec<Option<Position>>,
+}
+
+impl<'a> Paths<'a> {
+    pub(crate) fn new(trace: &'a Trace, captures: &'a Captures) -> Paths<'a> {
+        let mut position = vec![None; trace.table.len()];
+        trace.tree.positions().for_each(|at| position[trace.tree.row(at).index()] = Some(at));
+        Paths { trace, captures, position }
+    }
+
+    /// The spans around the call of a node, the outermost first, without those that are around the beginning of the capture as
+    /// well: what was captured.
+    pub(crate) fn of(&self, node: usize) -> Vec<Row> {
+        let tree = &self.trace.tree;
+        let node = self.captures.nodes[node];
+        let around = |call: Row| self.position[call.index()].into_iter().flat_map(|at| tree.ancestors(at));
+        let outside: Vec<Position> = around(self.captures.begins[node.graph as usize]).collect();
+        let inside = around(node.call).take_while(|at| !outside.contains(at));
+        let mut path: Vec<Row> = inside.map(|at| tree.row(at)).collect();
+        path.reverse();
+        path
     }
 }
 

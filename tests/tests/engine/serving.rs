@@ -148,8 +148,10 @@ fn replays_of_a_graph_are_counted_and_measured() {
 
 #[test]
 fn slow_first_iterations_are_a_warm_up() {
-    let all =
-        rows(&of_events(decodes(&[(0, 120), (200, 120), (400, 0), (450, 0), (500, 0), (550, 90)])), "serving");
+    let all = rows(
+        &of_events(decodes(&[(0, 120), (200, 120), (400, 0), (450, 0), (500, 0), (550, 90)])),
+        "serving",
+    );
     let warm: Vec<bool> = of_kind(&all, "iteration").map(|row| row["is_warm_up"] == true).collect();
     assert_eq!(warm, [true, true, false, false, false, false], "a slow one later is none");
     let phase = of_kind(&all, "phase").next().expect("a phase");

@@ -16,8 +16,9 @@ use crate::analysis::query::question::Question;
 use crate::analysis::query::value::ValueKind;
 use crate::analysis::query::{Input, Query};
 use crate::analysis::torch::function_events::{EventKind, FunctionEvent, FunctionEvents};
+use crate::analysis::torch::replayed::Times;
 use crate::base::error::Error;
-use crate::base::names::{ByName, NameId};
+use crate::base::names::{ByName, MoreNames, NameId};
 use crate::base::order::{descending, sort_by_key};
 use crate::base::rows::{Column, Rows, columns};
 use crate::base::words::words;
@@ -51,7 +52,7 @@ pub(crate) const FLOPS: Query =
     })
     .examples(&["run.json --row-limit 20", "run.json --peaks my-devices.csv"])
     .options::<FlopsOptions>()
-    .inputs(&[Input::TorchRules])
+    .inputs(&[Input::TorchRules, Input::Captures])
     .questions(&[Question::Operators])
     .hint("this trace has no shapes; record with record_shapes=True");
 
@@ -161,8 +162,8 @@ struct Call {
 }
 
 /// The sums by name: of calls that a formula counts, and of the others.
-#[derive(Default)]
-struct Sums {
+struct Sums<'a> {
+    names: MoreNames<'a>,
     counted: ByName<Sum>,
     others: ByName<Sum>,
 }
@@ -171,11 +172,14 @@ struct Sums {
 /// the trace has no shapes.
 pub(crate) fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
     let mut rows = Rows::new(COLUMNS);
-    if trace.table.layouts.all().iter().all(|l| l.find(Key::InputDims).is_none()) {
+    let has_shapes =
+        |trace: &Trace| trace.table.layouts.all().iter().any(|l| l.find(Key::InputDims).is_some());
+    if !has_shapes(trace) && !trace.captures().any(has_shapes) {
         return rows;
     }
     let events = FunctionEvents::without_inputs(trace);
-    let (sums, all) = sums(trace, &events, peak);
+    let (mut sums, all) = sums(trace, &events, peak);
+    sums.add_replayed(trace, peak.filter(|_| events.use_device.is_some()).unwrap_or_default());
     let mut counted = Sum::default();
     sums.counted.entries().iter().for_each(|&(_, sum)| counted.add(sum));
     let calls = counted.count + sums.others.entries().iter().map(|(_, sum)| sum.count).sum::<usize>();
@@ -193,13 +197,13 @@ pub(crate) fn work_rows(trace: &Trace, peak: Option<Peak>) -> Rows {
     let mut order: Vec<(NameId, bool, Sum)> = known.chain(unknown.filter(|o| o.2.time_ns > 0)).collect();
     sort_by_key(&mut order, |(_, _, sum)| (descending(sum.time_ns), descending(sum.flops)));
     for (name, is_counted, sum) in order {
-        push(FlopsKind::Operator, trace.table.names.get(name), Some(is_counted), sum);
+        push(FlopsKind::Operator, sums.names.get(name), Some(is_counted), sum);
     }
     rows
 }
 
 /// Returns the sums, and the total time of all operators, in ns.
-fn sums(trace: &Trace, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i64) {
+fn sums<'a>(trace: &'a Trace, events: &FunctionEvents, peak: Option<Peak>) -> (Sums<'a>, i64) {
     let table = &trace.table;
     let has_device = events.use_device.is_some();
     let peak = peak.filter(|_| has_device).unwrap_or_default();
@@ -207,7 +211,8 @@ fn sums(trace: &Trace, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
     // The call of each event that is in one, or is one.
     let mut call_of: Vec<Option<u32>> = vec![None; events.len()];
     let mut calls: Vec<Call> = Vec::new();
-    let mut sums = Sums::default();
+    let names = MoreNames::new(&table.names);
+    let mut sums = Sums { names, counted: ByName::default(), others: ByName::default() };
     let mut all: i64 = 0;
     for event in events.events() {
         let self_ns = match (has_device, events.kind(event)) {
@@ -248,6 +253,52 @@ fn sums(trace: &Trace, events: &FunctionEvents, peak: Option<Peak>) -> (Sums, i6
         sums.counted.entry(call.name).add(Sum::of(call, peak));
     }
     (sums, all)
+}
+
+impl Sums<'_> {
+    /// Adds the calls that graphs replay, as their captures show them.
+    fn add_replayed(&mut self, trace: &Trace, peak: Peak) {
+        let classes = Classes::new(trace);
+        for replayed in trace.replayed() {
+            let table = &replayed.trace.table;
+            let (events, times) = Times::new(trace, &replayed);
+            let mut uses_tensor_cores = vec![false; table.len()];
+            for &(_, node, work) in &replayed.work {
+                if let Some(op) = replayed.captures.nodes[node].op {
+                    uses_tensor_cores[op.index()] |= classes.tensor_cores(work) == Some(true);
+                }
+            }
+            let mut call_of: Vec<Option<u32>> = vec![None; events.len()];
+            let mut calls: Vec<(Call, i64)> = Vec::new();
+            for event in events.events().filter(|&event| times.counts[event.index()] > 0) {
+                let (at, count) = (event.index(), times.counts[event.index()]);
+                let inherited = events.parent(event).and_then(|parent| call_of[parent.index()]);
+                let work = inherited.map_or_else(|| work_of(table, &events, event), |_| None);
+                call_of[at] = inherited.or_else(|| work.and(u32::try_from(calls.len()).ok()));
+                let name = self.names.intern(table.name(events.row(event)));
+                match (call_of[at], work) {
+                    (_, Some(work)) => {
+                        let call =
+                            Call { work, name, time_ns: times.total_ns[at] / count, has_tensor_cores: false };
+                        calls.push((call, count));
+                    }
+                    (None, None) => self.others.entry(name).add(Sum {
+                        count: count as usize,
+                        time_ns: times.own_ns[at],
+                        ..Sum::default()
+                    }),
+                    _ => {}
+                }
+                if let Some(call) = call_of[at] {
+                    calls[call as usize].0.has_tensor_cores |= uses_tensor_cores[events.row(event).index()];
+                }
+            }
+            for (call, count) in calls {
+                let sum = Sum::of(&call, peak);
+                (0..count).for_each(|_| self.counted.entry(call.name).add(sum));
+            }
+        }
+    }
 }
 
 /// Marks the calls with a kernel whose name shows tensor cores.

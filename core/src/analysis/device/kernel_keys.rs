@@ -92,6 +92,13 @@ impl<'a> Keys<'a> {
         known.map_or_else(|| composed(self), |name| (i64::from(name.0), 0))
     }
 
+    /// Returns the module around the operator of an activity, if modules are the keys.
+    pub(crate) fn module_name(&self, row: Row) -> Option<&str> {
+        Some(self.module(row))
+            .filter(|&module| module != NameId::EMPTY)
+            .map(|module| self.composed.get(module))
+    }
+
     fn module(&self, row: Row) -> NameId {
         let Some(owner) = self.trace.owner(row) else { return NameId::EMPTY };
         let modules = self.modules.iter().find(|(trace, _)| core::ptr::eq(*trace, owner.trace));
@@ -116,9 +123,7 @@ impl<'a> Keys<'a> {
                 (name, short)
             }
             KernelsBy::Category => same(classes.category(row).as_str()),
-            KernelsBy::Operator => {
-                same(operator_name(trace, row).unwrap_or("(no operator)"))
-            }
+            KernelsBy::Operator => same(operator_name(trace, row).unwrap_or("(no operator)")),
             KernelsBy::Module => match self.module(row) {
                 NameId::EMPTY => same("(no module)"),
                 module => same(self.composed.get(module)),

@@ -32,7 +32,10 @@ impl<'a> KernelWork<'a> {
         };
         let own = count(trace, &mut trace.links.op_of.iter().map(|link| link.1));
         let mut kernels = alloc::vec![(trace, own)];
-        kernels.extend(trace.captured_ops().map(|(capture, mut ops)| (capture, count(capture, &mut ops))));
+        kernels.extend(trace.replayed().map(|replayed| {
+            let mut ops = replayed.captures.nodes.iter().filter_map(|node| node.op);
+            (replayed.trace, count(replayed.trace, &mut ops))
+        }));
         let peak = Device::used(trace).and_then(|device| Some(device.model?.peak));
         KernelWork {
             trace,

@@ -75,6 +75,8 @@ words! {
         ProfilerReplay = "profiler_replay",
         /// CUDA graphs hide the operators of device work.
         Graphs = "graphs",
+        /// What shows the operators of device work, if captures of CUDA graphs do.
+        Attribution = "attribution",
         /// Device work starts before its launch.
         Clocks = "clocks",
         /// One collective has nearly all communication time.
@@ -244,7 +246,7 @@ pub const FITNESS: Query = Query::new(
 )
 .examples(&["run.json", "ranks/ --require idle,communication --format json"])
 .options::<FitnessOptions>()
-.inputs(&[Input::KernelRules]);
+.inputs(&[Input::KernelRules, Input::Captures]);
 
 impl FitnessOptions {
     /// Returns the questions.

@@ -1,9 +1,10 @@
 //! The call tree: the spans of every lane merged by their path of names, with counts and times.
 
+use super::grafts::{Counted, Grafts};
 use super::lane_names::LaneNames;
-use crate::analysis::query::Query;
 use crate::analysis::query::options::{Fallback, Opt, Options, ROW_LIMIT, TypedOptions};
 use crate::analysis::query::value::ValueKind;
+use crate::analysis::query::{Input, Query};
 use crate::base::escape::{first_frame, frame};
 use crate::base::index::Index;
 use crate::base::names::NameId;
@@ -69,12 +70,14 @@ pub(super) fn launched_ns(trace: &Trace) -> Vec<i64> {
 }
 
 /// Returns the merged tree of a lane: parents before children, in order of first occurrence. Device times are 0 if
-/// `launched_ns` is empty. The profiler's own span over the recording calls nothing and is left out.
-pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<CallNode> {
+/// `launched_ns` is empty. The profiler's own span over the recording calls nothing and is left out. Inside of a graph launch are
+/// the captured spans whose work it replays.
+pub(super) fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64], grafts: &Grafts<'_>) -> Vec<CallNode> {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut nodes: Vec<CallNode> = Vec::new();
     let mut index = Index::default();
     let mut node_of: Vec<Option<usize>> = Vec::with_capacity(lane.positions().len());
+    let mut counted = Counted::default();
     let self_ns = tree.self_times(table, lane);
     for at in lane.positions() {
         let row = tree.row(at);
@@ -83,18 +86,21 @@ pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<CallNode> 
             node_of.push(above);
             continue;
         }
-        let name = table.name_id(row);
-        let key = (above.map_or(-1, |above| above as i64), i64::from(name.0));
-        let node = index.get_or_insert(key, nodes.len() as u32) as usize;
-        if node == nodes.len() {
-            let depth = above.map_or(0, |above| nodes[above].depth + 1);
-            nodes.push(CallNode::new(name, above, depth));
-        }
+        let node = child(&mut nodes, &mut index, above, table.name_id(row));
         node_of.push(Some(node));
         nodes[node].count += 1;
         nodes[node].total_ns += table.dur(row).max(0);
         nodes[node].self_ns += self_ns[lane.offset(at)];
         nodes[node].device_self_ns += launched_ns.get(row.index()).copied().unwrap_or(0);
+        for (path, ns) in grafts.of(row) {
+            let mut innermost = node;
+            for &span in path {
+                innermost = child(&mut nodes, &mut index, Some(innermost), span.name);
+                nodes[innermost].count += usize::from(counted.is_new(row, span));
+            }
+            nodes[node].device_self_ns -= ns;
+            nodes[innermost].device_self_ns += ns;
+        }
     }
     for at in (0..nodes.len()).rev() {
         nodes[at].device_total_ns += nodes[at].device_self_ns;
@@ -103,6 +109,17 @@ pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<CallNode> 
         }
     }
     nodes
+}
+
+/// Returns the child of a node with a name.
+fn child(nodes: &mut Vec<CallNode>, index: &mut Index, above: Option<usize>, name: NameId) -> usize {
+    let key = (above.map_or(-1, |above| above as i64), i64::from(name.0));
+    let node = index.get_or_insert(key, nodes.len() as u32) as usize;
+    if node == nodes.len() {
+        let depth = above.map_or(0, |above| nodes[above].depth + 1);
+        nodes.push(CallNode::new(name, above, depth));
+    }
+    node
 }
 
 /// The deepest level that is indented: the indentation of n nested names would take n² bytes.
@@ -152,7 +169,7 @@ pub fn bottom_up(nodes: &[CallNode], depth: usize) -> Vec<CallNode> {
 pub(crate) struct Cut {
     /// The maximum number of levels.
     pub depth: usize,
-    /// Leave out nodes with less than this share of the time of their lane.
+    /// Leave out nodes with less than this share of the time of their lane, and of the device work that it launched.
     pub min_share: f64,
     /// Invert the tree: see [`bottom_up`].
     pub bottom_up: bool,
@@ -165,7 +182,7 @@ pub struct TreeOptions {
     pub bottom_up: bool,
     /// The maximum number of levels; `None` for all.
     pub depth: Option<usize>,
-    /// Leave out nodes with less than this share of the time of their lane; 1 is all of it.
+    /// Leave out nodes with less than this share of the time of their lane, and of the device work that it launched; 1 is all of it.
     pub min_share: f64,
     /// The maximum number of rows; `None` for all.
     pub row_limit: Option<usize>,
@@ -212,7 +229,8 @@ pub const TREE: Query =
         Ok(tree(trace, &request.typed()).into())
     })
     .examples(&["run.json --depth 6 --min-share 1", "run.json --bottom-up --depth 3"])
-    .options::<TreeOptions>();
+    .options::<TreeOptions>()
+    .inputs(&[Input::Captures]);
 
 /// Returns the call tree of every lane, merged by name.
 pub fn tree(trace: &Trace, options: &TreeOptions) -> Rows {
@@ -263,9 +281,9 @@ fn lane_total(nodes: &[CallNode]) -> CallNode {
 pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     let names = LaneNames::new(trace);
-    let launched = launched_ns(trace);
+    let (launched, grafts) = (launched_ns(trace), Grafts::new(trace, |_, _| true));
     for lane in trace.tree.lanes() {
-        let mut nodes = merged(trace, lane, &launched);
+        let mut nodes = merged(trace, lane, &launched, &grafts);
         if nodes.is_empty() {
             continue;
         }
@@ -281,17 +299,22 @@ pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
         }
         let mut open: Vec<usize> = Vec::new();
         let push = |open: &mut Vec<usize>, list: &mut Vec<usize>| {
-            sort_by_key(list, |&at| (nodes[at].total_ns, descending(at as i64)));
+            let key = |at: usize| (nodes[at].total_ns, nodes[at].device_total_ns);
+            sort_by_key(list, |&at| (descending(at as i64), 0));
+            sort_by_key(list, |&at| key(at));
             open.append(list);
         };
         push(&mut open, &mut core::mem::take(&mut children[nodes.len()]));
         while let Some(at) = open.pop() {
             let node = &nodes[at];
-            let share = if total.total_ns == 0 { 0.0 } else { node.total_ns as f64 / total.total_ns as f64 };
-            if node.depth >= cut.depth || share < cut.min_share {
+            let part = |ns: i64, of: i64| if of == 0 { 0.0 } else { ns as f64 / of as f64 };
+            let share = part(node.total_ns, total.total_ns);
+            let device_share = part(node.device_total_ns, total.device_total_ns);
+            let is_shown = share >= cut.min_share || device_share >= cut.min_share;
+            if node.depth >= cut.depth || !is_shown {
                 continue;
             }
-            rows.push(row(&title, node, Some(trace.table.names.get(node.name)), Some(share)));
+            rows.push(row(&title, node, Some(grafts.name(node.name)), Some(share)));
             push(&mut open, &mut core::mem::take(&mut children[at]));
         }
     }
@@ -343,7 +366,7 @@ impl Folded {
         while out.len() < most {
             let Some(lane) = lanes.get(self.lane) else { return false };
             if self.written == 0 {
-                self.nodes = merged(trace, lane, &[]);
+                self.nodes = merged(trace, lane, &[], &Grafts::none(trace));
             }
             let Some(node) = self.nodes.get(self.written) else {
                 (self.lane, self.written) = (self.lane + 1, 0);

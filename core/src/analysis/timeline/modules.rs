@@ -3,9 +3,10 @@
 //! operators of TorchScript have.
 
 use super::call_tree::launched_ns;
+use super::grafts::{Counted, Grafts};
 use crate::analysis::children::Children;
 use crate::analysis::query::options::ListOptions;
-use crate::analysis::query::{Answer, Query};
+use crate::analysis::query::{Answer, Input, Query};
 use crate::analysis::torch::frames::MODULE_PREFIX;
 use crate::analysis::torch::hierarchy;
 use crate::analysis::torch::stacks::without_stacks;
@@ -34,6 +35,7 @@ pub const MODULES: Query = Query::new(
 )
 .examples(&["run.json", "run.json --row-limit 20 --format md"])
 .options::<ListOptions>()
+.inputs(&[Input::Captures])
 .hint("this trace has no modules; record with with_stack=True");
 
 columns! {
@@ -168,11 +170,33 @@ impl<'a> Modules<'a> {
         ModuleId::new(at as usize)
     }
 
+    /// Adds the captured modules whose work a launch inside of a module replays. Returns the time of that work, in ns.
+    fn graft(&mut self, grafts: &Grafts<'_>, launch: Row, above: Option<ModuleId>) -> i64 {
+        let (mut counted, mut moved_ns) = (Counted::default(), 0);
+        for (path, ns) in grafts.of(launch) {
+            let mut innermost = above;
+            for &span in path.iter().take(DEEPEST) {
+                let name = grafts.name(span.name);
+                let module = self.module(name.strip_prefix(MODULE_PREFIX).unwrap_or_default(), innermost);
+                self.modules[module.index()].count += i64::from(counted.is_new(launch, span));
+                innermost = Some(module);
+            }
+            if innermost != above
+                && let Some(innermost) = innermost
+            {
+                self.modules[innermost.index()].own_device_ns += ns;
+                moved_ns += ns;
+            }
+        }
+        moved_ns
+    }
+
     /// Adds the device work. Work launched inside a module counts for that module; work of a backward operator and its
     /// callees counts for the module around the forward operator.
     fn add_device_work(&mut self) {
         let (tree, links) = (&self.trace.tree, &self.trace.links);
         let launched = launched_ns(self.trace);
+        let grafts = Grafts::new(self.trace, |trace, row| is_module(&trace.table, row));
         let mut module_of_row = vec![None; launched.len()];
         for (row, &module) in tree.rows().iter().zip(&self.innermost) {
             module_of_row[row.index()] = module;
@@ -183,7 +207,7 @@ impl<'a> Modules<'a> {
             let forward = links.forward(row).and_then(|row| module_of_row[row.index()]);
             let of_forward = forward.or_else(|| backward[tree.parent(at)?.index()]);
             backward.push(of_forward);
-            let device_ns = launched[row.index()];
+            let device_ns = launched[row.index()] - self.graft(&grafts, row, self.innermost[at.index()]);
             if let Some(module) = self.innermost[at.index()] {
                 self.modules[module.index()].own_device_ns += device_ns;
             } else if let Some(module) = of_forward {
@@ -205,10 +229,10 @@ impl<'a> Modules<'a> {
 pub fn module_rows(trace: &Trace) -> Rows {
     let mut rows = Rows::new(COLUMNS);
     let mut found = Modules::new(trace);
+    found.add_device_work();
     if found.modules.is_empty() {
         return rows;
     }
-    found.add_device_work();
     let modules = &found.modules;
     let parents: Vec<Option<ModuleId>> = modules.iter().map(|m| m.parent).collect();
     let mut places: Vec<(usize, String)> = Vec::with_capacity(modules.len());

@@ -108,7 +108,12 @@ impl Average {
     }
 
     /// Returns a group with the properties of its first event, which is not yet added to the sums.
-    fn start(events: &FunctionEvents, table: &Table, event: FunctionEvent, by: GroupBy) -> Average {
+    pub(super) fn start(
+        events: &FunctionEvents,
+        table: &Table,
+        event: FunctionEvent,
+        by: GroupBy,
+    ) -> Average {
         let frames = events.stacks.get(events.stack(event));
         Average {
             key: events.name(event).into(),

@@ -3,6 +3,7 @@
 use super::average_rows::{COLUMNS, average_rows};
 use super::averages::{Average, each_event, key_averages, total_average};
 use super::function_events::FunctionEvents;
+use super::replayed::add_replayed;
 use super::sort_by::SortBy;
 use super::table_options::TableOptions;
 use super::torch_table::{self, Recorded, select};
@@ -28,7 +29,7 @@ pub const OPS: Query =
             "run.json --group-by shape,stack:5 --format json",
         ])
         .options::<OpsOptions>()
-        .inputs(&[Input::TorchRules])
+        .inputs(&[Input::TorchRules, Input::Captures])
         .questions(&[Question::Operators]);
 
 words! {
@@ -161,7 +162,11 @@ fn answer(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {
 fn averages(trace: &Trace, options: &OpsOptions) -> (Vec<Average>, Recorded) {
     let (events, table) = (FunctionEvents::new(trace), &trace.table);
     let rows = match options.rows {
-        RowsOf::Averages => key_averages(&events, table, options.group_by),
+        RowsOf::Averages => {
+            let mut groups = key_averages(&events, table, options.group_by);
+            add_replayed(&mut groups, trace, options.group_by);
+            groups
+        }
         RowsOf::Events => each_event(&events, table),
         RowsOf::Total => alloc::vec![total_average(&events, table)],
     };

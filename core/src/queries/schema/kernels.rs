@@ -7,7 +7,7 @@ use super::distinct::{Distinct, address};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::attributes::{annotation, occupancy_limit};
 use crate::analysis::device::classes::{Class, Classes};
-use crate::analysis::device::kernel_keys::{KernelsBy, Keys, activity_name};
+use crate::analysis::device::kernel_keys::{KernelsBy, Keys, activity_name, operator_name};
 use crate::analysis::device::kernel_work::KernelWork;
 use crate::analysis::device::names::short_name;
 use crate::analysis::device::ranges::StepFinder;
@@ -54,6 +54,8 @@ struct Kernels<'t> {
     shapes: Distinct<Shape>,
     rules: Vec<Rules>,
     steps: &'t StepFinder,
+    /// Modules, if they are requested.
+    modules: Option<Keys<'t>>,
     /// Floating point operations; empty unless requested.
     flops: Vec<Option<i64>>,
 }
@@ -72,7 +74,8 @@ impl<'t> Kernels<'t> {
         let rules = rules.collect();
         let flops = rows.iter().filter(|_| wanted.any(&["flops"])).map(|&row| work.flops(row)).collect();
         let (names, shapes) = (names(trace, &rows), shapes(table, &rows));
-        Kernels { trace, names, shapes, rules, steps: analysis.step_finder(), flops, rows }
+        let modules = wanted.any(&["module"]).then(|| Keys::new(trace, KernelsBy::Module));
+        Kernels { trace, names, shapes, rules, steps: analysis.step_finder(), modules, flops, rows }
     }
 
     fn table(&self) -> &'t Table {
@@ -149,6 +152,22 @@ impl<'t> Kernels<'t> {
         .optional(),
         Of::int("op", "The operator that launched it: its number in `events`.", |all, at| {
             all.trace.links.op(all.rows[at]).map(number)
+        })
+        .optional(),
+        Of::label("operator", "The name of its operator: that of the launch, or of the capture of its graph.", |all, at| {
+            operator_name(all.trace, all.rows[at]).map(Cow::Borrowed)
+        })
+        .optional(),
+        Of::label("module", "The innermost module around its operator.", |all, at| {
+            all.modules.as_ref()?.module_name(all.rows[at]).map(Cow::Borrowed)
+        })
+        .optional(),
+        Of::label("operator_source", "What shows the operator: `launch` or `capture`.", |all, at| {
+            all.trace.owner(all.rows[at]).map(|owner| owner.source.as_str().into())
+        })
+        .optional(),
+        Of::float("operator_confidence", "The share of the graph's nodes that agree with the capture; 1 for a launch.", |all, at| {
+            all.trace.owner(all.rows[at]).map(|owner| owner.confidence)
         })
         .optional(),
         Of::label("annotation", "The annotation of the CUDA graph's node that ran it.", |all, at| {

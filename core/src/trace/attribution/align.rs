@@ -72,7 +72,8 @@ fn steps_around(trace: &Trace, calls: &mut dyn Iterator<Item = Row>) -> Vec<Opti
         let mut step: Option<StepName> = None;
         for at in position[call.index()].into_iter().flat_map(|at| tree.ancestors(at)) {
             let row = tree.row(at);
-            let Some(mut outer) = is_range(table, row).then(|| matcher.step_name(table.name_id(row))).flatten()
+            let Some(mut outer) =
+                is_range(table, row).then(|| matcher.step_name(table.name_id(row))).flatten()
             else {
                 continue;
             };
@@ -171,14 +172,15 @@ impl<'a> Aligner<'a> {
         for at in (0..count).map(|at| (next + at) % count) {
             let Some(padding) = padding(replay.step.as_ref(), self.sizes[at].as_ref()) else { continue };
             let confidence = self.common(class, &replay.names, at).confidence;
-            let is_better = best.is_none_or(|(most, least, _)| {
-                confidence > most || (confidence >= most && padding < least)
-            });
+            let is_better = best
+                .is_none_or(|(most, least, _)| confidence > most || (confidence >= most && padding < least));
             if is_better {
                 best = Some((confidence, padding, at));
             }
         }
-        let Some((confidence, _, graph)) = best else { return Aligned { confidence: 0.0, pairs: Vec::new() } };
+        let Some((confidence, _, graph)) = best else {
+            return Aligned { confidence: 0.0, pairs: Vec::new() };
+        };
         if confidence < ENOUGH {
             return Aligned { confidence, pairs: Vec::new() };
         }
@@ -235,7 +237,8 @@ impl Lists {
 /// Pairs the names of two lists.
 fn common(a: &[NameId], b: &[NameId]) -> Common {
     let most = a.len().max(b.len());
-    let of = |pairs: Vec<(usize, usize)>| Common { confidence: pairs.len() as f64 / most.max(1) as f64, pairs };
+    let of =
+        |pairs: Vec<(usize, usize)>| Common { confidence: pairs.len() as f64 / most.max(1) as f64, pairs };
     if a == b {
         let known = |at: &usize| a[*at] != NameId::EMPTY;
         return of((0..a.len()).filter(known).map(|at| (at, at)).collect());

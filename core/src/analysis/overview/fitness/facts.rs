@@ -5,6 +5,8 @@ use crate::analysis::device::classes::Class;
 use crate::analysis::device::idle::WAIT_NS;
 use crate::analysis::device::names::{is_graph_launch, is_host_collective};
 use crate::analysis::torch::device_type::DeviceType;
+use crate::trace::Trace;
+use crate::trace::attribution::OwnerSource;
 use crate::trace::link::is_launch_name;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
@@ -46,8 +48,11 @@ pub(super) struct Facts {
     pub(super) unlaunched: Count,
     /// Device work that starts before its launch call.
     pub(super) early: Count,
-    /// Device work of CUDA graphs.
+    /// Device work of CUDA graphs, and the part of it whose operators no capture shows.
     pub(super) graphs: Count,
+    pub(super) hidden: Count,
+    /// The time of device work by what shows its operator: launches, captures, and nothing, in ns.
+    pub(super) shown_ns: [i64; 3],
     pub(super) communication: Count,
     /// Collectives that the host carries out.
     pub(super) host_communication: Count,
@@ -106,6 +111,7 @@ impl Facts {
                     let call = trace.links.launch(row);
                     let is_graph = call.is_some_and(|call| graphs.has(table.name_id(call)));
                     facts.add_work(table, (row, classes.class(row)), call, is_graph);
+                    facts.add_owner(trace, row, is_graph);
                     match call {
                         Some(_) => linked_ns = linked_ns.min(table.ts(row)),
                         None => unlinked.push(row),
@@ -146,6 +152,19 @@ impl Facts {
         let delay = |call: Row| table.ts(row).saturating_sub(from(call));
         if call.is_some_and(|call| delay(call) >= WAIT_NS) {
             self.before.add(row);
+        }
+    }
+
+    fn add_owner(&mut self, trace: &Trace, row: Row, is_graph: bool) {
+        let source = trace.owner(row).filter(|owner| owner.op.is_some()).map(|owner| owner.source);
+        let by = match source {
+            Some(OwnerSource::Launch) => 0,
+            Some(OwnerSource::Capture) => 1,
+            None => 2,
+        };
+        self.shown_ns[by] = self.shown_ns[by].saturating_add(trace.table.dur(row).max(0));
+        if is_graph && source != Some(OwnerSource::Capture) {
+            self.hidden.add(row);
         }
     }
 

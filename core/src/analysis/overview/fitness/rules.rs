@@ -1,7 +1,7 @@
 //! The rules: when a trace does not show what a question needs.
 
 use super::Question::{Communication, DeviceTime, Idle, Memory, Operators, Steps};
-use super::Verdict::{Limited, Unfit};
+use super::Verdict::{Good, Limited, Unfit};
 use super::facts::{Count, Facts};
 use super::{Question, Reason, ReasonCode};
 use crate::analysis::context::Analysis;
@@ -164,11 +164,20 @@ impl Reasons<'_> {
         }
         let share = facts.graphs.share_of(&facts.work);
         if share >= threshold::GRAPHS {
+            let is_hidden = facts.hidden.share_of(&facts.work) >= threshold::GRAPHS;
+            let hides = if is_hidden { ", which hide its operators" } else { "" };
+            let message = format!("{} of the device work belongs to CUDA graphs{hides}", percent(share));
+            let questions = if is_hidden { &[Operators, Idle][..] } else { &[Idle] };
+            self.push(ReasonCode::Graphs, Limited, questions, facts.graphs, message);
+        }
+        if self.trace.captures().next().is_some() {
+            let total = facts.shown_ns.iter().sum::<i64>().max(1);
+            let [launches, captures, none] =
+                facts.shown_ns.map(|ns| format!("{:.1}%", ns as f64 / total as f64 * 100.0));
             let message = format!(
-                "{} of the device work belongs to CUDA graphs, which hide its operators",
-                percent(share)
+                "of the device time, captures show the operators of {captures}, launches those of {launches}, nothing those of {none}"
             );
-            self.push(ReasonCode::Graphs, Limited, &[Operators, Idle], facts.graphs, message);
+            self.push(ReasonCode::Attribution, Good, &[Operators], Count::default(), message);
         }
     }
 
