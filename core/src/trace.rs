@@ -4,6 +4,7 @@ pub mod attribution;
 pub(crate) mod capture;
 pub(crate) mod dialect;
 pub mod execution;
+pub(crate) mod iterations;
 pub mod kernel_rules;
 pub(crate) mod link;
 pub(crate) mod pair;

@@ -9,7 +9,6 @@ pub mod device_time;
 pub(crate) mod flops;
 pub mod idle;
 pub mod idle_rows;
-pub(crate) mod iterations;
 pub(crate) mod kernel_keys;
 pub(crate) mod kernel_limits;
 pub mod kernel_rows;

@@ -4,6 +4,7 @@ mod advice;
 mod agreement;
 mod bounds;
 mod breakdown;
+mod captures;
 mod corpus;
 mod definition;
 mod diff;

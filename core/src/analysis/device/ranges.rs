@@ -1,11 +1,11 @@
 //! Which ranges of the host are steps, operators, or those of a data loader.
 
-use super::iterations::Iterations;
 use super::names::is_data_loading;
 use crate::analysis::context::Analysis;
 use crate::base::names::{NameId, NameSet, Names};
 use crate::base::order::sort_by_key;
 use crate::trace::Trace;
+use crate::trace::iterations::Iterations;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use alloc::vec::Vec;

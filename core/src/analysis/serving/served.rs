@@ -2,20 +2,20 @@
 //!
 //! An iteration has the device work that is launched in its range. Work that is launched between two ranges belongs to the
 //! nearer one; work before the first range and after the last one belongs to none. The time of an iteration is from the end of
-//! the work of the one before to the end of its own, which is how long its tokens take if the engine runs ahead of the device;
-//! that of the first begins with its range, and an iteration without work ends with its range. So the times of the iterations
-//! of a process add up to the time from the start of the first range to the end of the last work.
+//! the one before to its own, which is how long its tokens take if the engine runs ahead of the device; that of the first begins
+//! with its range. An iteration ends when its range and its work have ended. So the times of the iterations of a process add up
+//! to the time from the start of the first range to the end of the last.
 
 use super::parts::{PARTS, Part};
 use super::steady::mark_warm_up;
 use crate::analysis::context::Analysis;
-use crate::analysis::device::iterations::{Iteration, Iterations};
 use crate::analysis::device::kernel_limits::Limits;
 use crate::analysis::device::kernel_work::KernelWork;
 use crate::analysis::device::names::is_graph_launch;
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths_in};
 use crate::base::names::{NameId, NameSet};
 use crate::base::order::sort_by_key;
+use crate::trace::iterations::{Iteration, Iterations};
 use crate::trace::step_rules::StepName;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
@@ -30,7 +30,7 @@ pub(crate) struct Served {
     pub(crate) name: StepName,
     /// Its range on the host.
     pub(crate) host: Interval,
-    /// From the end of the work before to the end of its own.
+    /// From the end of the iteration before to its own.
     pub(crate) time: Interval,
     /// What the time is spent on, in the order of [`Part::ALL`].
     pub(crate) parts_ns: [i64; PARTS],
@@ -225,7 +225,7 @@ fn owner(served: &[Served], instant: i64) -> Option<usize> {
 fn set_times(served: &mut [Served], ends: &[Option<i64>]) {
     let mut reached = served.first().map_or(0, |one| one.host.0);
     for (one, end) in served.iter_mut().zip(ends) {
-        let end = end.unwrap_or(one.host.1).max(reached);
+        let end = end.map_or(one.host.1, |end| end.max(one.host.1)).max(reached);
         one.time = (reached, end);
         reached = end;
     }

@@ -70,9 +70,13 @@ pub(super) fn launched_ns(trace: &Trace) -> Vec<i64> {
 }
 
 /// Returns the merged tree of a lane: parents before children, in order of first occurrence. Device times are 0 if
-/// `launched_ns` is empty. The profiler's own span over the recording calls nothing and is left out. Inside of a graph launch are
-/// the captured spans whose work it replays.
-pub(super) fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64], grafts: &Grafts<'_>) -> Vec<CallNode> {
+/// `launched_ns` is empty. The profiler's own span over the recording calls nothing and is left out.
+pub fn merged(trace: &Trace, lane: &Lane, launched_ns: &[i64]) -> Vec<CallNode> {
+    merged_with(trace, lane, launched_ns, &Grafts::none(trace))
+}
+
+/// The same; inside of a graph launch are the captured spans whose work it replays.
+fn merged_with(trace: &Trace, lane: &Lane, launched_ns: &[i64], grafts: &Grafts<'_>) -> Vec<CallNode> {
     let (table, tree) = (&trace.table, &trace.tree);
     let mut nodes: Vec<CallNode> = Vec::new();
     let mut index = Index::default();
@@ -283,7 +287,7 @@ pub(crate) fn tree_rows(trace: &Trace, cut: Cut) -> Rows {
     let names = LaneNames::new(trace);
     let (launched, grafts) = (launched_ns(trace), Grafts::new(trace, |_, _| true));
     for lane in trace.tree.lanes() {
-        let mut nodes = merged(trace, lane, &launched, &grafts);
+        let mut nodes = merged_with(trace, lane, &launched, &grafts);
         if nodes.is_empty() {
             continue;
         }
@@ -366,7 +370,7 @@ impl Folded {
         while out.len() < most {
             let Some(lane) = lanes.get(self.lane) else { return false };
             if self.written == 0 {
-                self.nodes = merged(trace, lane, &[], &Grafts::none(trace));
+                self.nodes = merged(trace, lane, &[]);
             }
             let Some(node) = self.nodes.get(self.written) else {
                 (self.lane, self.written) = (self.lane + 1, 0);

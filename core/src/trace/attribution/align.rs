@@ -11,11 +11,12 @@
 use crate::base::index::Index;
 use crate::base::names::{NameId, Names};
 use crate::base::order::sort_by_key;
+use crate::trace::Trace;
 use crate::trace::capture::{Captures, name_of_work};
+use crate::trace::iterations::Iterations;
 use crate::trace::step_rules::StepName;
 use crate::trace::table::events::Row;
 use crate::trace::table::layout::FieldPlace;
-use crate::trace::{Trace, is_range};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -44,7 +45,8 @@ pub(super) fn replays(trace: &Trace, names: &mut Names) -> Vec<Replay> {
     let mut work: Vec<(Row, Row)> = trace.links.launch_of.iter().filter(of_graph).copied().collect();
     sort_by_key(&mut work, |&(row, _)| (table.ts(row), i64::from(row)));
     sort_by_key(&mut work, |&(_, call)| (table.ts(call), i64::from(call)));
-    let steps = steps_around(trace, &mut work.iter().map(|pair| pair.1));
+    let launches = work.chunk_by(|a, b| a.1 == b.1).map(|of_call| of_call[0].1);
+    let steps = stated(trace, launches);
     let replay = |(of_call, step): (&[(Row, Row)], Option<StepName>)| Replay {
         work: of_call.iter().map(|pair| pair.0).collect(),
         names: of_call.iter().map(|pair| names.intern(&name_of_work(table, pair.0))).collect(),
@@ -60,36 +62,16 @@ fn node_id(trace: &Trace, work: Row) -> Option<i64> {
     id.filter(|&id| id != 0)
 }
 
-/// What the outermost range around each call states; of calls that follow each other, once.
-fn steps_around(trace: &Trace, calls: &mut dyn Iterator<Item = Row>) -> Vec<Option<StepName>> {
-    let (table, tree) = (&trace.table, &trace.tree);
-    let matcher = trace.step_rules.matcher(&table.names);
-    let mut calls: Vec<Row> = calls.collect();
-    calls.dedup();
-    let mut position = vec![None; table.len()];
-    tree.positions().for_each(|at| position[tree.row(at).index()] = Some(at));
-    let stated = |call: &Row| {
-        let mut step: Option<StepName> = None;
-        for at in position[call.index()].into_iter().flat_map(|at| tree.ancestors(at)) {
-            let row = tree.row(at);
-            let Some(mut outer) =
-                is_range(table, row).then(|| matcher.step_name(table.name_id(row))).flatten()
-            else {
-                continue;
-            };
-            if let Some(inner) = &step {
-                outer.complete(inner);
-            }
-            step = Some(outer);
-        }
-        step
-    };
-    calls.iter().map(stated).collect()
+/// What the iteration around each call states.
+fn stated(trace: &Trace, calls: impl Iterator<Item = Row>) -> Vec<Option<StepName>> {
+    let iterations = Iterations::new(trace);
+    let around = |call: Row| Some(iterations.around(&trace.table, call)?.name.clone());
+    calls.map(around).collect()
 }
 
-/// What the range around each capture states.
+/// What the iteration around each capture states.
 pub(super) fn capture_sizes(trace: &Trace, captures: &Captures) -> Vec<Option<StepName>> {
-    steps_around(trace, &mut captures.graphs.iter().map(|graph| captures.nodes[graph.start].call))
+    stated(trace, captures.graphs.iter().map(|graph| captures.nodes[graph.start].call))
 }
 
 /// The size of a batch that a graph is for, if it is known: requests or tokens. `None` if a launch does not fit into it.

@@ -151,7 +151,7 @@ impl Program {
         self.now = call.1 + number(random, 3);
     }
 
-    /// The time of each iteration: from the end of the work before to the end of its own.
+    /// The time of each iteration: from the end of the one before to the end of its range and of its work.
     pub(super) fn times(&self) -> Vec<(i64, i64)> {
         let mut reached = self.ranges[0].0;
         let last = self.ranges.len() - 1;
@@ -163,7 +163,7 @@ impl Program {
         };
         (0..self.ranges.len())
             .map(|at| {
-                let end = ended(at).unwrap_or(self.ranges[at].1).max(reached);
+                let end = ended(at).unwrap_or(0).max(self.ranges[at].1).max(reached);
                 let time = (reached, end);
                 reached = end;
                 time

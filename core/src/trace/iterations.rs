@@ -3,15 +3,18 @@
 //! A range within another one of the same thread is a part of it, and completes what its name states. A trace without ranges of
 //! the host has their copies on streams; of each device, those of the stream with most of them are used.
 
+use super::step_rules::{Matcher, StepName};
+use super::table::category::Category;
+use super::table::events::{Row, Table};
+use super::{Trace, is_range};
 use crate::base::index::Keyed;
 use crate::base::names::NameId;
 use crate::base::order::{descending, sort_by_key};
-use crate::trace::step_rules::{Matcher, StepName};
-use crate::trace::table::category::Category;
-use crate::trace::table::events::{Row, Table};
-use crate::trace::{Trace, is_range};
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// The number of iterations of other threads that can begin between a call and its iteration.
+const MOST_THREADS: usize = 256;
 
 /// A range that is an iteration, and what its name states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +39,14 @@ impl Iterations {
             found.keep_one_stream(table);
         }
         Iterations(found.outermost(table))
+    }
+
+    /// The iteration on the thread of a call that is running when the call begins.
+    pub(crate) fn around(&self, table: &Table, call: Row) -> Option<&Iteration> {
+        let begun = self.0.partition_point(|one| table.ts(one.row) <= table.ts(call));
+        let own = |one: &&Iteration| table.track_id(one.row) == table.track_id(call);
+        let last = self.0[..begun].iter().rev().take(MOST_THREADS).find(own);
+        last.filter(|one| table.ts(call) < table.end(one.row))
     }
 
     /// The ranges with their numbers: those that names state, else counted from 1 in each process.
