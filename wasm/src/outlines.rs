@@ -2,9 +2,9 @@
 
 use crate::convert::{diagnostics, failure, rows, text};
 use crate::feeding::{Feeding, ReadsText, feeding_methods};
-use crate::reading::{finish, limits};
+use crate::reading::{ChosenRules, finish, limits};
 use crate::trace::EngineTrace;
-use js_sys::{Array, Float32Array};
+use js_sys::{Array, Float32Array, Function};
 use kinetoscope_core::base::diagnostics::Diagnostics;
 use kinetoscope_core::base::error::Error;
 use kinetoscope_core::outline::{Outline, WindowReader};
@@ -156,7 +156,10 @@ impl WindowReading {
         self,
         torch_version: Option<String>,
         kernel_rules: Option<String>,
+        step_rules: Option<String>,
+        steps_from: Option<Function>,
     ) -> Result<EngineTrace, JsValue> {
-        finish(torch_version, kernel_rules, self.feeding, &self.of_text).map_err(|e| failure(&e))
+        let rules = ChosenRules { torch_version, kernel_rules, step_rules, steps_from };
+        finish(rules, self.feeding, &self.of_text).map_err(|e| failure(&e))
     }
 }

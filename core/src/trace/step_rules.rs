@@ -71,6 +71,11 @@ impl StepName {
         counts.named(&phase.unwrap_or(ANY).to_ascii_lowercase())
     }
 
+    /// Whether another iteration has the same phase, requests and tokens.
+    pub(crate) fn is_like(&self, other: &StepName) -> bool {
+        (&self.phase, self.batch, self.tokens) == (&other.phase, other.batch, other.tokens)
+    }
+
     /// Takes what is missing from an iteration within this one.
     pub(crate) fn complete(&mut self, inner: &StepName) {
         if self.phase == Phase::Unknown.as_str() {

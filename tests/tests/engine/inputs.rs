@@ -13,12 +13,13 @@ use kinetoscope_core::runs::ranks::run::Run;
 use kinetoscope_core::runs::ranks::summary::Summary;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::kernel_rules::KernelRules;
+use kinetoscope_core::trace::step_rules::StepName;
 use kinetoscope_core::trace::versions::Rules;
 use kinetoscope_tests::files;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-const TRACES: [&str; 11] = [
+const TRACES: [&str; 12] = [
     "torch/2.10/kineto/memory/trace.json",
     "torch/2.15/kineto/left_open/trace.json",
     "torch/2.15/kineto/left_open_stack/trace.json",
@@ -30,6 +31,7 @@ const TRACES: [&str; 11] = [
     "torch/cuda/stacks/trace.json",
     "torch/cuda/steps/trace.json",
     "healthy/small_gpu_trace.json",
+    "../../docs/traces/serving.json",
 ];
 
 /// A compiled region that was open when the recording ended.
@@ -64,6 +66,23 @@ fn variants(bytes: &[u8], input: Input) -> Vec<Trace> {
         Input::TorchRules => {
             ["2.3", "2.10", "2.11", "2.13", "2.14", "2.15"].map(|version| read(bytes, version, "")).into()
         }
+        Input::StepRules => ["", "aten::m", "aten::l", "## "]
+            .map(|start| {
+                let mut trace = read(bytes, "2.15", "");
+                let step = || StepName::new(None, Some(start.len() as i64), None, None);
+                trace.choose_steps(|name| (!start.is_empty() && name.starts_with(start)).then(step));
+                trace
+            })
+            .into(),
+        Input::Captures => {
+            let file = |name: &str| files::read(&files::data().join("../../docs/traces").join(name));
+            let [trace, capture] = ["serving.json", "serving-capture.json"].map(|name| {
+                Trace::read(&file(name).unwrap_or_else(|| panic!("no {name}"))).expect("a trace")
+            });
+            let mut joined = trace.clone();
+            joined.join_capture(capture).expect("the capture");
+            vec![trace, joined]
+        }
         _ => ["", "communication,*", "gemm,*"].map(|kernels| read(bytes, "2.15", kernels)).into(),
     }
 }
@@ -74,8 +93,11 @@ fn differ<T: PartialEq + Debug>(traces: &[Trace], answer: impl Fn(&Trace) -> T) 
 }
 
 fn changes(query: &Query, traces: &[Trace]) -> bool {
-    let arguments: &[(&str, &str)] =
-        if query.name == "what-if" { &[("faster", "communication=2")] } else { &[] };
+    let arguments: &[(&str, &str)] = match query.name {
+        "what-if" => &[("faster", "communication=2")],
+        "idle" => &[("by", "step")],
+        _ => &[],
+    };
     let options = Options::from_texts(query.options, arguments).expect("options");
     let answer = |trace: &Trace| {
         [false, true].map(|for_reading| {
@@ -118,7 +140,7 @@ fn run_changes(traces: &[Trace]) -> bool {
 
 #[test]
 fn every_query_and_export_states_its_inputs() {
-    for input in [Input::TorchRules, Input::KernelRules] {
+    for input in [Input::TorchRules, Input::KernelRules, Input::StepRules, Input::Captures] {
         let mut changing: BTreeSet<&str> = BTreeSet::new();
         let read = |file| files::read(&files::data().join(file)).unwrap_or_else(|| panic!("no {file}"));
         for bytes in TRACES.map(read).into_iter().chain([OPEN_REGION.into(), LONG_KERNEL.into()]) {
@@ -134,10 +156,23 @@ fn every_query_and_export_states_its_inputs() {
         let all = queries.chain(EXPORTS.iter().map(|export| (export.name, export.inputs)));
         let stated: BTreeSet<&str> =
             all.filter(|(_, inputs)| inputs.contains(&input)).map(|(name, _)| name).collect();
+        // The traces of a run are read without captures.
+        if input == Input::Captures {
+            changing.remove("ranks");
+        }
+        // Only a step that is chosen shows it.
+        if input == Input::StepRules {
+            changing.insert("critical-path");
+        }
         // The budgets of `check` limit what the summary shows.
         if input == Input::KernelRules {
             changing.insert("check");
         }
-        assert_eq!(changing, stated, "{input:?}");
+        let missing = [changing.difference(&stated), stated.difference(&changing)]
+            .map(|names| names.collect::<Vec<_>>());
+        assert!(
+            missing.iter().all(Vec::is_empty),
+            "{input:?}: changing and not stated, stated and not changing: {missing:?}"
+        );
     }
 }

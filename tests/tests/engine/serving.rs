@@ -2,11 +2,13 @@
 
 mod generated;
 mod real;
+mod repeating;
 
 use generated::{Engine, Program, Worked};
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::step_rules::{StepName, StepRules};
 use kinetoscope_tests::answers::{made, rows};
+use repeating::Server;
 use serde_json::{Value, json};
 
 const PARTS: [&str; 15] = [
@@ -197,6 +199,40 @@ fn work_between_ranges_belongs_to_the_nearer_one() {
     assert_eq!(walls, [145_000, 155_000]);
 }
 
+/// Without ranges, iterations are those that launches repeat: at least 95 of 100 generated servers have exactly their own.
+#[test]
+fn iterations_are_inferred_from_launches_that_repeat() {
+    let mut wrong = Vec::new();
+    for seed in 0..100 {
+        let server = Server::new(seed);
+        let all = rows(&of_events(server.events()), "serving");
+        let found: Vec<i64> =
+            of_kind(&all, "iteration").map(|row| row["start_ns"].as_i64().expect("a time")).collect();
+        let first = server.starts[0];
+        let truth: Vec<i64> = server.starts.iter().map(|start| (start - first) * 1000).collect();
+        // The first and the last iteration can be left out, because nothing shows that they are complete.
+        let count = truth.len();
+        let is_right =
+            [&truth[..], &truth[1..], &truth[..count - 1], &truth[1..count - 1]].contains(&&found[..]);
+        if !is_right {
+            wrong.push((seed, found.len(), truth.len()));
+        }
+        if let Some(total) = of_kind(&all, "total").next() {
+            assert!(total["confidence"].as_f64().expect("a confidence") > 0.4, "seed {seed}");
+        }
+    }
+    assert!(wrong.len() <= 5, "{} wrong: seed, found, truth: {wrong:?}", wrong.len());
+}
+
+/// Launches of random work have no iterations.
+#[test]
+fn launches_that_do_not_repeat_have_no_iterations() {
+    for seed in 0..20 {
+        let events = Server::random(seed).events();
+        assert!(rows(&of_events(events), "serving").is_empty(), "seed {seed}");
+    }
+}
+
 #[test]
 fn ranges_of_the_user_are_steps() {
     let events: Vec<Value> = (0..3)
@@ -212,7 +248,7 @@ fn ranges_of_the_user_are_steps() {
         rows(trace, "steps").iter().map(|row| row["name"].as_str().expect("a name").to_owned()).collect()
     };
     assert_eq!(names(&trace), ["ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2"]);
-    assert!(rows(&trace, "serving").is_empty());
+    assert!(of_kind(&rows(&trace, "serving"), "iteration").all(|row| row["phase"] == "step"));
     trace.step_rules = StepRules::parse("decode,turn {number} of {batch}").expect("rules");
     assert_eq!(
         names(&trace),

@@ -17,6 +17,7 @@ use kinetoscope_core::queries::{Started, export};
 use kinetoscope_core::runs::compare::profile::Profile;
 use kinetoscope_core::runs::ranks::file::{Summaries, limit};
 use kinetoscope_core::runs::ranks::summary::Summary;
+use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::table::events::Row;
 use std::rc::Rc;
 use wasm_bindgen::JsValue;
@@ -54,9 +55,26 @@ impl EngineTrace {
     /// # Errors
     /// Returns an error if `other` is no execution trace, or of another recording.
     pub fn join(&mut self, other: EngineTrace) -> Result<usize, JsValue> {
+        self.joined(other, Trace::join)
+    }
+
+    /// Joins a capture of graphs that the trace replays. Returns the number of launches that it explains.
+    ///
+    /// # Errors
+    /// Returns an error if `other` has no capture, or agrees with no launch.
+    #[wasm_bindgen(js_name = joinCapture)]
+    pub fn join_capture(&mut self, other: EngineTrace) -> Result<usize, JsValue> {
+        self.joined(other, |trace, other| Ok(trace.join_capture(other)?.explained))
+    }
+
+    fn joined(
+        &mut self,
+        other: EngineTrace,
+        join: fn(&mut Trace, Trace) -> Result<usize, Error>,
+    ) -> Result<usize, JsValue> {
         let (trace, other) = (Rc::get_mut(&mut self.trace), Rc::into_inner(other.trace));
         let in_use = || Error::BadOption("a trace cannot be joined during an export".into());
-        let joined = trace.zip(other).ok_or_else(in_use).and_then(|(trace, other)| trace.join(other));
+        let joined = trace.zip(other).ok_or_else(in_use).and_then(|(trace, other)| join(trace, other));
         joined.map_err(|e| failure(&e))
     }
 

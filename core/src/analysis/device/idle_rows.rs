@@ -5,9 +5,9 @@ use super::device_time::DeviceTime;
 use super::idle::{Cause, Causes, GapPart, Host};
 use crate::analysis::context::Analysis;
 use crate::analysis::intervals::Intervals;
-use crate::analysis::query::Query;
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
+use crate::analysis::query::{Input, Query};
 use crate::base::index::Keyed;
 use crate::base::rows::{Column, Rows, Shape, columns};
 use crate::base::words::words;
@@ -101,6 +101,7 @@ pub const IDLE: Query = Query::new(
 )
 .examples(&["run.json", "run.json --by stream --format json"])
 .options::<IdleOptions>()
+.inputs(&[Input::StepRules])
 .questions(&[Question::Idle])
 .hint("no device was idle between activities, or none were recorded");
 

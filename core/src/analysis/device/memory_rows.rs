@@ -5,9 +5,9 @@ use super::memory::{Device, Memory, MemoryDevice, Record};
 use super::owners::{BEFORE, OUTSIDE, Owners};
 use super::ranges::step_ranges;
 use super::segments::{DeviceSegments, device_segments};
-use crate::analysis::query::Query;
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
+use crate::analysis::query::{Input, Query};
 use crate::base::rows::{Column, Kinds, Rows, RowsOfKinds, Shape, Variant, columns};
 use crate::base::words::words;
 use crate::trace::Trace;
@@ -25,6 +25,7 @@ pub const MEMORY: Query = Query::with_kinds(
 )
 .examples(&["run.json", "snapshot.pickle --format json"])
 .options::<ListOptions>()
+.inputs(&[Input::StepRules])
 .questions(&[Question::Memory])
 .hint("this trace has no memory events; record with profile_memory=True, or take a memory snapshot");
 

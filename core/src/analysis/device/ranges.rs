@@ -46,6 +46,17 @@ pub(crate) fn step_ranges(trace: &Trace) -> Vec<(Row, i64)> {
     if profiled.is_empty() { Iterations::new(trace).numbered(&trace.table) } else { profiled }
 }
 
+impl Analysis<'_> {
+    /// Whether steps do the same work as far as their names show it: profiler steps, or iterations of one phase, with the same
+    /// requests and tokens.
+    pub(crate) fn steps_are_alike(&self) -> bool {
+        let trace = self.trace;
+        let is_profiled = !trace.step_rules.are_chosen() && !profiler_steps(&trace.table).is_empty();
+        let iterations = if is_profiled { Vec::new() } else { Iterations::new(trace).0 };
+        iterations.windows(2).all(|pair| pair[0].name.is_like(&pair[1].name))
+    }
+}
+
 /// Returns the names of the ranges that are steps.
 pub(crate) fn step_names(trace: &Trace) -> NameSet {
     let table = &trace.table;

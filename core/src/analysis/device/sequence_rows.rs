@@ -55,7 +55,7 @@ pub(crate) const SEQUENCES: Query = Query::new(
 )
 .examples(&["run.json --row-limit 10", "run.json --operator aten::linear --min-count 1"])
 .options::<SequencesOptions>()
-.inputs(&[Input::KernelRules])
+.inputs(&[Input::KernelRules, Input::StepRules])
 .questions(&[Question::DeviceTime])
 .hint("no sequence of kernels occurs that often; lower --min-count or --min-length");
 

@@ -141,7 +141,7 @@ pub const STEPS: Query =
     })
     .examples(&["run.json", "run.json --format csv -o steps.csv"])
     .options::<ListOptions>()
-    .inputs(&[Input::KernelRules])
+    .inputs(&[Input::KernelRules, Input::StepRules])
     .questions(&[Question::Steps])
     .hint("this trace has no steps; call prof.step() while recording");
 

@@ -25,7 +25,7 @@ pub const CHECK: Query = Query::with_kinds(
 )
 .examples(&["run.json --strict", "ranks/ --format json -o check.json"])
 .options::<ListOptions>()
-.inputs(&[Input::TorchRules, Input::KernelRules]);
+.inputs(&[Input::TorchRules, Input::KernelRules, Input::StepRules]);
 
 const IDENTITY: &str = "identity";
 const RULE: &str = "rule";

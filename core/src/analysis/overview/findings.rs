@@ -232,7 +232,7 @@ fn percent(part: i64, total: i64) -> String {
 
 fn uneven_steps(out: &mut Vec<Finding>, analysis: &Analysis<'_>) {
     let (table, steps) = (&analysis.trace.table, analysis.steps());
-    if steps.len() < 3 {
+    if steps.len() < 3 || !analysis.steps_are_alike() {
         return;
     }
     let mut walls: Vec<(i64, usize)> =

@@ -246,7 +246,7 @@ pub const FITNESS: Query = Query::new(
 )
 .examples(&["run.json", "ranks/ --require idle,communication --format json"])
 .options::<FitnessOptions>()
-.inputs(&[Input::KernelRules, Input::Captures]);
+.inputs(&[Input::KernelRules, Input::StepRules, Input::Captures]);
 
 impl FitnessOptions {
     /// Returns the questions.

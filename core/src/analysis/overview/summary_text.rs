@@ -20,6 +20,7 @@ use crate::base::page::Page;
 use crate::base::rows::{Cell, Rows};
 use crate::base::units::{count, counted, time_ns};
 use crate::trace::Trace;
+use crate::trace::iterations::Iterations;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -34,7 +35,7 @@ pub const SUMMARY: Query = Query::new(
     |trace, request| Ok(answer(trace, request)),
 )
 .examples(&["run.pt.trace.json.gz", "run.json --format json -o summary.json"])
-.inputs(&[Input::TorchRules, Input::KernelRules])
+.inputs(&[Input::TorchRules, Input::KernelRules, Input::StepRules, Input::Captures])
 .one_row()
 .questions(&Question::ALL);
 
@@ -229,6 +230,9 @@ fn steps(out: &mut Page, analysis: &Analysis<'_>) {
         }
     }
     out.indented(&title, &rows);
+    if !Iterations::new(analysis.trace).0.is_empty() {
+        out.line("  serving: these iterations by phase, with tokens, graph replays and what bounds them");
+    }
 }
 
 fn operators(out: &mut Page, summary: &Summary) {

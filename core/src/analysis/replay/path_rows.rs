@@ -39,7 +39,7 @@ pub(crate) const CRITICAL_PATH: Query = Query::new(
 )
 .examples(&["run.json --step 5", "run.json --time 10ms..20ms --format json"])
 .options::<CriticalPathOptions>()
-.inputs(&[Input::KernelRules])
+.inputs(&[Input::KernelRules, Input::StepRules])
 .questions(&[Question::Idle])
 .hint("this trace has no calls, operators or device work");
 

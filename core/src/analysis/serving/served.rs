@@ -6,6 +6,7 @@
 //! with its range. An iteration ends when its range and its work have ended. So the times of the iterations of a process add up
 //! to the time from the start of the first range to the end of the last.
 
+use super::inferred::infer;
 use super::parts::{PARTS, Part};
 use super::steady::mark_warm_up;
 use crate::analysis::context::Analysis;
@@ -18,17 +19,18 @@ use crate::base::order::sort_by_key;
 use crate::trace::iterations::{Iteration, Iterations};
 use crate::trace::step_rules::StepName;
 use crate::trace::table::category::Category;
-use crate::trace::table::events::{Row, Table};
+use crate::trace::table::events::Row;
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// An iteration.
 #[derive(Clone, Debug)]
 pub(crate) struct Served {
+    /// The range, or the first launch call if no range names it.
     pub(crate) row: Row,
     pub(crate) number: i64,
     pub(crate) name: StepName,
-    /// Its range on the host.
+    /// Its range on the host; without one, from the first to the last of its launch calls.
     pub(crate) host: Interval,
     /// From the end of the iteration before to its own.
     pub(crate) time: Interval,
@@ -57,21 +59,56 @@ impl Served {
 }
 
 impl Analysis<'_> {
-    /// Returns the iterations of the trace, those of each process in order of time.
-    pub(crate) fn served(&self) -> &[Served] {
-        self.once(|| served(self))
+    /// Returns the iterations of the trace.
+    pub(crate) fn serving(&self) -> &Serving {
+        self.once(|| Serving::new(self))
     }
 }
 
-fn served(analysis: &Analysis<'_>) -> Vec<Served> {
-    let table = &analysis.trace.table;
-    let iterations = Iterations::new(analysis.trace);
-    if iterations.0.is_empty() {
-        return Vec::new();
+/// The iterations of a trace.
+pub(crate) struct Serving {
+    /// Those of each process in order of time.
+    pub(crate) served: Vec<Served>,
+    /// The share of them whose launches repeat, if no range names them.
+    pub(crate) inferred: Option<f64>,
+}
+
+impl Serving {
+    fn new(analysis: &Analysis<'_>) -> Serving {
+        let table = &analysis.trace.table;
+        let iterations = Iterations::new(analysis.trace);
+        let numbers = iterations.clone().numbered(table).into_iter().map(|(_, number)| number);
+        let named = iterations.0.into_iter().zip(numbers);
+        let named: Vec<Served> = named
+            .map(|(Iteration { row, name }, number)| {
+                begun(row, (table.ts(row), table.end(row)), name, number)
+            })
+            .collect();
+        if !named.is_empty() || analysis.trace.step_rules.are_chosen() {
+            return Serving { served: measured(analysis, named), inferred: None };
+        }
+        // Without iterations, the steps of a trace are profiler steps.
+        let steps = analysis.step_finder().steps.iter();
+        let step = |&(row, number): &(Row, i64)| {
+            begun(row, (table.ts(row), table.end(row)), StepName::new(None, None, None, None), number)
+        };
+        let steps: Vec<Served> = steps.map(step).collect();
+        if steps.len() > 1 {
+            return Serving { served: measured(analysis, steps), inferred: None };
+        }
+        let Some(inferred) = infer(analysis) else { return Serving { served: Vec::new(), inferred: None } };
+        let numbered = (1..).zip(inferred.iterations);
+        let begun = numbered.map(|(number, (row, time, name))| begun(row, time, name, number)).collect();
+        Serving { served: measured(analysis, begun), inferred: Some(inferred.confidence) }
     }
-    let numbers = iterations.clone().numbered(table);
-    let mut all: Vec<Served> =
-        iterations.0.into_iter().zip(numbers).map(|(one, (_, number))| begun(table, one, number)).collect();
+}
+
+/// Measures iterations, which are ordered by time.
+fn measured(analysis: &Analysis<'_>, mut all: Vec<Served>) -> Vec<Served> {
+    let table = &analysis.trace.table;
+    if all.is_empty() {
+        return all;
+    }
     let pid = |one: &Served| table.track(one.row).pid;
     // The sort is stable, and the iterations are ordered by time.
     sort_by_key(&mut all, |one| (i64::from(pid(one).0), 0));
@@ -85,8 +122,7 @@ fn served(analysis: &Analysis<'_>) -> Vec<Served> {
     all
 }
 
-fn begun(table: &Table, Iteration { row, name }: Iteration, number: i64) -> Served {
-    let host = (table.ts(row), table.end(row));
+fn begun(row: Row, host: Interval, name: StepName, number: i64) -> Served {
     Served {
         row,
         number,

@@ -4,7 +4,7 @@ use super::graphs::{Graph, graphs};
 use super::groups::{Group, ServingBound};
 use super::kinds::kinds;
 use super::parts::{PARTS, Part};
-use super::served::Served;
+use super::served::{Served, Serving};
 use super::serving_text::text;
 use crate::analysis::context::Analysis;
 use crate::analysis::query::options::ListOptions;
@@ -32,10 +32,10 @@ pub(crate) const SERVING: Query = Query::with_kinds(
 )
 .examples(&["run.json", "run.json --steps-from '^turn (?<batch>\\d+)$'"])
 .options::<ListOptions>()
-.inputs(&[Input::KernelRules, Input::StepRules])
+.inputs(&[Input::KernelRules, Input::StepRules, Input::Captures])
 .questions(&[Question::Steps])
 .hint(
-    "no range has the name of an iteration; --steps-from names the ranges, --step-rules a file with patterns",
+    "no range has the name of an iteration, and launches do not repeat; --steps-from names the ranges, --step-rules a file with patterns",
 );
 
 words! {
@@ -68,6 +68,8 @@ const KINDS: Kinds = Kinds {
 /// Everything that the answer has.
 pub(super) struct ServingAnswer<'a> {
     pub(super) served: &'a [Served],
+    /// The confidence of inferred iterations.
+    pub(super) inferred: Option<f64>,
     pub(super) total: Group,
     /// With the name of each phase, the longest first.
     pub(super) phases: Vec<(&'a str, Group)>,
@@ -77,7 +79,7 @@ pub(super) struct ServingAnswer<'a> {
 
 impl<'a> ServingAnswer<'a> {
     pub(super) fn new(analysis: &'a Analysis<'_>) -> ServingAnswer<'a> {
-        let served = analysis.served();
+        let Serving { served, inferred } = analysis.serving();
         let all: Vec<usize> = (0..served.len()).collect();
         let mut phases: Vec<(&str, Vec<usize>)> = Vec::new();
         for (at, one) in served.iter().enumerate() {
@@ -93,7 +95,7 @@ impl<'a> ServingAnswer<'a> {
             kinds(served).iter().map(|members| (&served[members[0]], Group::new(served, members))).collect();
         sort_by_key(&mut kinds, |kind| (descending(kind.1.wall_ns), 0));
         let graphs = if served.is_empty() { Vec::new() } else { graphs(analysis) };
-        ServingAnswer { served, total: Group::new(served, &all), phases, kinds, graphs }
+        ServingAnswer { served, inferred: *inferred, total: Group::new(served, &all), phases, kinds, graphs }
     }
 }
 
@@ -102,12 +104,12 @@ fn rows(trace: &Trace, answer: &ServingAnswer<'_>) -> Rows {
     if answer.served.is_empty() {
         return rows.finish();
     }
-    rows.push(ServingKind::Total.as_str(), group(None, &answer.total));
+    rows.push(ServingKind::Total.as_str(), group(None, answer.inferred, &answer.total));
     for (phase, members) in &answer.phases {
-        rows.push(ServingKind::Phase.as_str(), group(Some(phase), members));
+        rows.push(ServingKind::Phase.as_str(), group(Some(phase), answer.inferred, members));
     }
     for (first, members) in &answer.kinds {
-        rows.push(ServingKind::Batch.as_str(), group(Some(&first.name.phase), members));
+        rows.push(ServingKind::Batch.as_str(), group(Some(&first.name.phase), answer.inferred, members));
     }
     for (at, replayed) in answer.graphs.iter().enumerate() {
         rows.push(ServingKind::Graph.as_str(), graph(trace, at + 1, replayed));
@@ -118,11 +120,15 @@ fn rows(trace: &Trace, answer: &ServingAnswer<'_>) -> Rows {
     rows.finish()
 }
 
-const PHASE: Column = Column::text("phase", "Phase", "The phase, such as prefill, decode or mixed.");
+const PHASE: Column = Column::text(
+    "phase",
+    "Phase",
+    "The phase, such as prefill, decode or mixed; of inferred iterations, a number for those with the same launches.",
+);
 const WALL: Column = Column::ns(
     "wall_ns",
     "Wall",
-    "From the end of the work of the iteration before to the end of its own; attention_ns to between_ns add up to it. In a group, the sum.",
+    "From the end of the iteration before to its own, when its range and its work have ended; attention_ns to between_ns add up to it. In a group, the sum.",
 );
 const BUSY: Column =
     Column::ns("busy_ns", "GPU busy", "The part of it in which the device works: attention_ns to copies_ns.");
@@ -213,7 +219,7 @@ fn part(parts: &[i64; PARTS], part: Part) -> i64 {
 
 columns! {
     /// The columns of groups of iterations.
-    const GROUP: fn group(phase: Option<&str>, group: &Group) {
+    const GROUP: fn group(phase: Option<&str>, inferred: Option<f64>, group: &Group) {
         let [p50, p90, p99] = group.percentiles_ns;
         let bound = group.bound();
         let parts = &group.parts_ns;
@@ -260,6 +266,8 @@ columns! {
         RANGE => group.range_ns,
         GRAPHS => group.graphs,
         GRAPH_CALLS => group.graph_calls_ns,
+        Column::share("confidence", "Confidence", "If no range names the iterations, and they are inferred from launches that repeat: the share of their time of those whose launches another one has as well; else null.").nullable().minor() =>
+            inferred,
     ]
 }
 

@@ -32,6 +32,12 @@ fn heading(page: &mut Page, answer: &ServingAnswer<'_>) {
     let total = &answer.total;
     let all: i64 = answer.served.iter().map(|one| one.wall_ns()).sum();
     page.line(format!("Serving: {} in {}", counted(total.count, "iteration"), time_ns(all, None)));
+    if let Some(confidence) = answer.inferred {
+        page.line(format!(
+            "  inferred from launches that repeat, because no range names iterations: those that repeat take {:.0}% of the time",
+            confidence * 100.0
+        ));
+    }
     if total.warm_up > 0 && total.warm_up < total.count {
         page.line(format!("  {} at the start left out: warm-up", counted(total.warm_up, "iteration")));
     }

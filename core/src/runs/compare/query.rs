@@ -56,7 +56,7 @@ pub const DIFF: Query = Query::with_kinds(
 )
 .examples(&["before.json after.json", "before/ after/ --format json -o diff.json"])
 .options::<DiffOptions>()
-.inputs(&[Input::KernelRules]);
+.inputs(&[Input::KernelRules, Input::StepRules]);
 
 /// The query `diff-tree`.
 pub const DIFF_TREE: Query = Query::new(
@@ -67,7 +67,7 @@ pub const DIFF_TREE: Query = Query::new(
 )
 .examples(&["before.json after.json", "before.json after.json --min-share 5"])
 .options::<DiffTreeOptions>()
-.inputs(&[Input::KernelRules]);
+.inputs(&[Input::KernelRules, Input::StepRules]);
 
 impl Comparison {
     /// Answers one of the queries about two traces.

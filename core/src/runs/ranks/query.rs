@@ -32,7 +32,7 @@ pub const RANKS: Query = Query::with_kinds(
 )
 .examples(&["traces/", "rank*.json.gz --rank 7 --step 12", "traces.tar.gz --format json"])
 .options::<RanksOptions>()
-.inputs(&[Input::KernelRules]);
+.inputs(&[Input::KernelRules, Input::StepRules]);
 
 /// Answers for a trace alone: a run of one rank.
 fn single_trace(trace: &Trace, request: Request<'_>) -> Result<Answer, Error> {

@@ -40,6 +40,7 @@ const EXAMPLES: [(&str, &str); 55] = [
     ("modules", "kinetoscope modules run.json.gz"),
     ("stacks", "kinetoscope stacks stacks.json.gz --row-limit 3"),
     ("steps", "kinetoscope steps gpu.json"),
+    ("serving", "kinetoscope serving serving.json.gz --capture capture.json.gz"),
     ("events", "kinetoscope events gpu.json --row-limit 4"),
     ("event-tree", "kinetoscope event-tree steps.json.gz --row-limit 6"),
     ("nodes", "kinetoscope nodes execution_trace.json.gz --row-limit 6"),

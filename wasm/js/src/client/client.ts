@@ -8,7 +8,7 @@ import { createDiff, type Diff } from "./diff.js";
 import { createRanks, type Ranks, type Reader } from "./ranks.js";
 import { createOutlines, type Outlines } from "./outline.js";
 import { inputOf, openEach, type Platform } from "../reading/open.js";
-import type { OpenOptions } from "../options/open.js";
+import type { OpenOptions, ReadOptions } from "../options/open.js";
 import { read } from "../reading/read.js";
 import type { Input } from "../base/source.js";
 import { Trace } from "./trace.js";
@@ -38,11 +38,12 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
   const alone = { gunzip: platform.gunzip };
 
   async function one(source: S, options: OpenOptions<S>): Promise<Trace> {
-    const { executionTrace, ...reading } = options;
+    const { executionTrace, captures = [], ...reading } = options;
     const from = await input(source, options.signal);
     const { engine, bytes } = await read(reader, from, platform, reading);
     try {
-      if (executionTrace !== undefined) await join(engine, executionTrace, reading);
+      if (executionTrace !== undefined) await join(executionTrace, reading, (other) => engine.join(other));
+      for (const capture of captures) await join(capture, reading, (other) => engine.joinCapture(other));
     } catch (thrown) {
       engine.free();
       throw thrown;
@@ -50,12 +51,16 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     return new Trace(engine, from.name, bytes);
   }
 
-  /** Joins an execution trace. */
-  async function join(engine: EngineTrace, source: S, { signal, memoryLimit }: OpenOptions<S>): Promise<void> {
+  /** Joins another trace by `to`, which takes ownership of it. */
+  async function join(
+    source: S,
+    { signal, memoryLimit }: ReadOptions,
+    to: (other: EngineTrace) => void,
+  ): Promise<void> {
     const from = await input(source, signal);
     const other = await read(reader, from, alone, { signal, memoryLimit });
     try {
-      guarded(() => engine.join(other.engine));
+      guarded(() => to(other.engine));
     } catch (thrown) {
       if (thrown instanceof KinetoscopeError) thrown.source ??= from.name;
       throw thrown;

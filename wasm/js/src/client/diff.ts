@@ -27,7 +27,7 @@ export function createDiff<S>(reader: Reader<S>): Diff<S> {
     changed: S | readonly S[],
     options: CompareOptions = {},
   ): Promise<Comparison> {
-    const { signal, onProgress, memoryLimit, torchVersion, kernelRules } = compareOptions(options);
+    const { signal, onProgress, memoryLimit, ...rules } = compareOptions(options);
     const sides = sidesOf(base, changed);
     const total = sides.length;
     check(signal);
@@ -44,7 +44,7 @@ export function createDiff<S>(reader: Reader<S>): Diff<S> {
           guarded(() => comparison.addReduced(isBase, from));
           sum.bytes += from.length;
         } else {
-          const reading = { signal, memoryLimit, torchVersion, kernelRules, onProgress: progress };
+          const reading = { signal, memoryLimit, ...rules, onProgress: progress };
           const { engine, bytes } = await reader.trace(from, reading);
           sum.bytes += bytes;
           using(engine, (trace) => comparison.add(isBase, trace, input.name, total > 2));

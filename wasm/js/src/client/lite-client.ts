@@ -8,7 +8,7 @@ import type { OpenOptions } from "../options/open.js";
 import { read } from "../reading/read.js";
 
 /** Options of `open`. */
-export type LiteOptions = Omit<OpenOptions, "executionTrace" | "threads">;
+export type LiteOptions = Omit<OpenOptions, "executionTrace" | "captures" | "threads">;
 
 export interface LiteClient<S> {
   /**

@@ -9,7 +9,7 @@ import type { ReadCounts } from "../options/open.js";
 import { OUTLINE_OPTIONS, WINDOW_OPTIONS, type OutlineOptions, type WindowOptions } from "../options/outline.js";
 import { EngineObject } from "../engine/object.js";
 import type { OutlineRow, OutlineTrack } from "../generated/queries.js";
-import { DEFAULT_LIMIT, readWith } from "../reading/read.js";
+import { DEFAULT_LIMIT, finishBy, readWith } from "../reading/read.js";
 import type { Input } from "../base/source.js";
 import { Trace } from "./trace.js";
 
@@ -115,8 +115,7 @@ export class Outline extends EngineObject<EngineOutline> {
       signal,
       onProgress,
       memoryLimit = DEFAULT_LIMIT,
-      torchVersion,
-      kernelRules,
+      ...rules
     } = checks.windowOptions(checks.options(options, WINDOW_OPTIONS));
     const input = this.#input;
     if (!input.canRepeat) {
@@ -130,7 +129,7 @@ export class Outline extends EngineObject<EngineOutline> {
     const reading = this.withEngine((engine) => engine.window(startNs, endNs, memoryLimit));
     const from = { ...input, chunks: () => needed(input, reading, signal) };
     const { engine, bytes } = await readWith(reading, from, this.#platform, { signal, onCounts: onProgress }, () =>
-      reading.finish(torchVersion, kernelRules),
+      finishBy(reading, rules),
     );
     return new Trace(engine, input.name, bytes);
   }

@@ -2,6 +2,7 @@
 
 import { KinetoscopeError, asError } from "../base/errors.js";
 import * as checks from "../options/checks.js";
+import { RULES, rulesOf } from "../options/open.js";
 import { describe } from "../reading/open.js";
 import type { RunOptions, SourceNote } from "../options/run.js";
 import { isReadOnce } from "../base/source.js";
@@ -31,8 +32,7 @@ const RUN_OPTIONS = [
   "signal",
   "onProgress",
   "memoryLimit",
-  "torchVersion",
-  "kernelRules",
+  ...RULES,
   "workers",
   "notes",
 ] as const satisfies readonly (keyof RunOptions)[];
@@ -40,8 +40,8 @@ const RUN_OPTIONS = [
 /** Checks the sources and options of `openRun`. */
 export function runOptions(sources: unknown, options: RunOptions): RunOptions {
   sourceList(sources);
-  const { workers, memoryLimit, torchVersion, kernelRules, notes } = checks.options(options, RUN_OPTIONS);
-  checks.openOptions({ memoryLimit, torchVersion, kernelRules });
+  const { workers, memoryLimit, notes, ...rest } = checks.options(options, RUN_OPTIONS);
+  checks.openOptions({ memoryLimit, ...rulesOf(rest) });
   if (workers !== undefined && checks.index("workers", workers) === 0) {
     throw new KinetoscopeError("bad_option", "workers: at least 1 is needed");
   }

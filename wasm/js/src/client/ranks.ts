@@ -4,7 +4,7 @@ import { EngineRun, type EngineMerging } from "../generated/glue/engine.js";
 import { KinetoscopeError, asError, check, guarded, using } from "../base/errors.js";
 import * as checks from "../options/checks.js";
 import { mergeOptions, noRank, noteOf, runOptions } from "./rank-notes.js";
-import type { OpenOptions, Progress } from "../options/open.js";
+import { RULES, rulesOf, type OpenOptions, type Progress } from "../options/open.js";
 import type { ReadTrace } from "../reading/read.js";
 import type { MergeOptions, RunOptions, SourceNote, RankSummaryOptions } from "../options/run.js";
 import { Run } from "./run.js";
@@ -16,11 +16,11 @@ export interface Reader<S> {
   /** Loads the engine. */
   ready(): Promise<unknown>;
   input(source: S, signal: AbortSignal | undefined): Promise<Input>;
-  trace(from: Input, options: Omit<OpenOptions, "executionTrace">): Promise<ReadTrace>;
+  trace(from: Input, options: Omit<OpenOptions, "executionTrace" | "captures">): Promise<ReadTrace>;
 }
 
 /** Options of `summarize`. */
-export type SummarizeOptions = RankSummaryOptions & Omit<OpenOptions, "executionTrace">;
+export type SummarizeOptions = RankSummaryOptions & Omit<OpenOptions, "executionTrace" | "captures">;
 
 export interface Ranks<S> {
   /**
@@ -66,8 +66,7 @@ const SUMMARIZE_OPTIONS = [
   "signal",
   "onProgress",
   "memoryLimit",
-  "torchVersion",
-  "kernelRules",
+  ...RULES,
 ] as const satisfies readonly (keyof SummarizeOptions)[];
 
 export function createRanks<S>(reader: Reader<S>): Ranks<S> {
@@ -83,7 +82,7 @@ export function createRanks<S>(reader: Reader<S>): Ranks<S> {
   }
 
   async function openRun(sources: readonly S[], options: RunOptions = {}): Promise<Run> {
-    const { signal, onProgress, memoryLimit, torchVersion, kernelRules, notes = [] } = runOptions(sources, options);
+    const { signal, onProgress, memoryLimit, notes = [], ...rest } = runOptions(sources, options);
     check(signal);
     await reader.ready();
     const run = new EngineRun();
@@ -100,7 +99,7 @@ export function createRanks<S>(reader: Reader<S>): Ranks<S> {
         };
         const progress = (now: Progress): void => ((last = now), report(at));
         try {
-          const reading = { signal, memoryLimit, torchVersion, kernelRules, onProgress: progress };
+          const reading = { signal, memoryLimit, ...rulesOf(rest), onProgress: progress };
           const file = await summarize(source, { ...reading, complete: true });
           guarded(() => run.add(file));
         } catch (thrown) {

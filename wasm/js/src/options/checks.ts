@@ -2,7 +2,7 @@
 // worker has no engine, so this file imports none.
 
 import { KinetoscopeError } from "../base/errors.js";
-import type { OpenOptions } from "./open.js";
+import { RULES, type OpenOptions, type ReadingRules } from "./open.js";
 
 function refused(what: string, expected: string, value: unknown): KinetoscopeError {
   const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
@@ -65,30 +65,31 @@ export function options<T extends object>(value: T, known?: readonly (keyof T & 
 }
 
 /** The names of the options of `open`. */
-const LITE_OPTIONS = ["signal", "onProgress", "memoryLimit", "torchVersion", "kernelRules"] as const;
-const OPEN_OPTIONS = [...LITE_OPTIONS, "threads", "executionTrace"] as const;
+const LITE_OPTIONS = ["signal", "onProgress", "memoryLimit", ...RULES] as const;
+const OPEN_OPTIONS = [...LITE_OPTIONS, "threads", "executionTrace", "captures"] as const;
 
 /** The options of `open` of `kinetoscope/lite`. */
-export function liteOptions(value: Omit<OpenOptions, "executionTrace" | "threads">): void {
+export function liteOptions(value: Omit<OpenOptions, "executionTrace" | "captures" | "threads">): void {
   openOptions(options(value, LITE_OPTIONS));
 }
 
 /** The options of `open`. */
 export function openOptions<S>(value: OpenOptions<S>): OpenOptions<S> {
-  const { threads } = windowOptions(options(value, OPEN_OPTIONS));
+  const { threads, captures } = windowOptions(options(value, OPEN_OPTIONS));
   if (threads !== undefined) index("threads", threads);
+  if (captures !== undefined && !Array.isArray(captures)) throw refused("captures", "an array of sources", captures);
   return value;
 }
 
 /** The options of reading that windows have as well. */
-export function windowOptions<O extends Pick<OpenOptions, "memoryLimit" | "torchVersion" | "kernelRules">>(
-  value: O,
-): O {
-  const { memoryLimit, torchVersion, kernelRules } = value;
+export function windowOptions<O extends ReadingRules & Pick<OpenOptions, "memoryLimit">>(value: O): O {
+  const { memoryLimit, torchVersion, kernelRules, stepRules, stepsFrom } = value;
   if (memoryLimit !== undefined && !(typeof memoryLimit === "number" && memoryLimit > 0)) {
     throw refused("memoryLimit", "a number of bytes", memoryLimit);
   }
   if (torchVersion !== undefined) text("torchVersion", torchVersion);
   if (kernelRules !== undefined) text("kernelRules", kernelRules);
+  if (stepRules !== undefined) text("stepRules", stepRules);
+  if (stepsFrom !== undefined && !(stepsFrom instanceof RegExp)) throw refused("stepsFrom", "a RegExp", stepsFrom);
   return value;
 }

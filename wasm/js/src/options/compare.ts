@@ -2,23 +2,23 @@
 
 import { KinetoscopeError } from "../base/errors.js";
 import * as checks from "./checks.js";
+import { RULES, rulesOf } from "./open.js";
 import type { RunOptions } from "./run.js";
 
 /** Options of `diff`. */
-export type CompareOptions = Pick<RunOptions, "signal" | "onProgress" | "memoryLimit" | "torchVersion" | "kernelRules">;
+export type CompareOptions = Pick<RunOptions, "signal" | "onProgress" | "memoryLimit" | (typeof RULES)[number]>;
 
 const COMPARE_OPTIONS = [
   "signal",
   "onProgress",
   "memoryLimit",
-  "torchVersion",
-  "kernelRules",
+  ...RULES,
 ] as const satisfies readonly (keyof CompareOptions)[];
 
 /** Checks the options of `diff`. */
 export function compareOptions(options: CompareOptions): CompareOptions {
-  const { memoryLimit, torchVersion, kernelRules } = checks.options(options, COMPARE_OPTIONS);
-  checks.openOptions({ memoryLimit, torchVersion, kernelRules });
+  const { memoryLimit, ...rest } = checks.options(options, COMPARE_OPTIONS);
+  checks.openOptions({ memoryLimit, ...rulesOf(rest) });
   return options;
 }
 

@@ -43,6 +43,15 @@ export interface OpenOptions<S = Source> {
    */
   kernelRules?: string | undefined;
   /**
+   * Rules for the names of iterations of inference engines, which come before the built-in ones: lines of `phase,pattern`.
+   */
+  stepRules?: string | undefined;
+  /**
+   * The steps are the ranges whose names match this expression, instead of those that rules recognise. Its named groups `phase`, `batch`,
+   * `tokens` and `number` state what the names show.
+   */
+  stepsFrom?: RegExp | undefined;
+  /**
    * With `kinetoscope/worker`, and with `parseWorker` of `init`: how many threads parse a large trace, in addition to the one that holds it. By
    * default two less than there are processors, and at most 8; with 0, one thread reads all. `kinetoscope` parses in its own thread.
    */
@@ -52,7 +61,26 @@ export interface OpenOptions<S = Source> {
    * outputs, tensor ids and storages. With several sources, it is joined to each.
    */
   executionTrace?: S | undefined;
+  /**
+   * Traces of the captures of CUDA and HIP graphs that the trace replays: the kernels of the graphs then have operators, modules and shapes.
+   * With several sources, they are joined to each. A capture that agrees with no launch is an error (`bad_option`).
+   */
+  captures?: readonly S[] | undefined;
 }
+
+/** The rules that a trace is read by. */
+export type ReadingRules = Pick<OpenOptions, "torchVersion" | "kernelRules" | "stepRules" | "stepsFrom">;
+
+/** The names of the rules. */
+export const RULES = ["torchVersion", "kernelRules", "stepRules", "stepsFrom"] as const;
+
+/** Returns the rules among options. */
+export function rulesOf({ torchVersion, kernelRules, stepRules, stepsFrom }: ReadingRules): ReadingRules {
+  return { torchVersion, kernelRules, stepRules, stepsFrom };
+}
+
+/** Returns what the name of a range states if it is that of a step: phase, requests, tokens and number. */
+export type StepOf = (name: string) => (string | undefined)[] | undefined;
 
 /** The methods of a reader that takes segments, which the small engine and other readers have not. */
 type Splicing = Pick<Reading, "takes_segments" | "splice">;
@@ -65,7 +93,12 @@ export interface Fed
 
 /** The reader of an engine, which makes a trace `E`. */
 export interface EngineReading<E> extends Fed, Pick<Reading, "preview"> {
-  finish(torchVersion: string | undefined, kernelRules: string | undefined): E;
+  finish(
+    torchVersion: string | undefined,
+    kernelRules: string | undefined,
+    stepRules: string | undefined,
+    stepsFrom: StepOf | undefined,
+  ): E;
 }
 
 /** The parts of reading that depend on the platform. */
@@ -75,7 +108,7 @@ export interface Reader {
 }
 
 /** The options of reading one source. */
-export type ReadOptions = Omit<OpenOptions, "executionTrace">;
+export type ReadOptions = Omit<OpenOptions, "executionTrace" | "captures">;
 
 /** The options of feeding a reader. */
 export interface FeedOptions extends Pick<OpenOptions, "signal" | "threads"> {

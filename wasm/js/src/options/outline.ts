@@ -1,6 +1,6 @@
 // The options of outlines and their windows.
 
-import type { OpenOptions, ReadCounts } from "./open.js";
+import { RULES, type OpenOptions, type ReadCounts, type ReadingRules } from "./open.js";
 import type { OutlineRow } from "../generated/queries.js";
 
 /** The state of reading an outline. */
@@ -16,7 +16,7 @@ export interface OutlineOptions extends Pick<OpenOptions, "signal" | "threads"> 
 }
 
 /** Options of the windows of an outline. */
-export interface WindowOptions extends Pick<OpenOptions, "signal" | "memoryLimit" | "torchVersion" | "kernelRules"> {
+export interface WindowOptions extends ReadingRules, Pick<OpenOptions, "signal" | "memoryLimit"> {
   /** Called about ten times per second, and at the end. `events` includes those that were passed over. */
   onProgress?: ((progress: ReadCounts) => void) | undefined;
 }
@@ -25,4 +25,4 @@ export interface WindowOptions extends Pick<OpenOptions, "signal" | "memoryLimit
 export const OUTLINE_OPTIONS = ["signal", "onProgress", "threads"] as const;
 
 /** The names of the options of a window. */
-export const WINDOW_OPTIONS = ["signal", "onProgress", "memoryLimit", "torchVersion", "kernelRules"] as const;
+export const WINDOW_OPTIONS = ["signal", "onProgress", "memoryLimit", ...RULES] as const;

@@ -1,6 +1,6 @@
 // The options of what concerns several ranks, and the progress of reading them.
 
-import type { OpenOptions } from "./open.js";
+import type { OpenOptions, ReadingRules } from "./open.js";
 import type { RanksKind, RanksOptions } from "../generated/queries.js";
 
 /** The state of reading a run. */
@@ -24,7 +24,7 @@ export interface SourceNote {
 }
 
 /** Options of `openRun`. */
-export interface RunOptions extends Pick<OpenOptions, "signal" | "memoryLimit" | "torchVersion" | "kernelRules"> {
+export interface RunOptions extends ReadingRules, Pick<OpenOptions, "signal" | "memoryLimit"> {
   /** Called about ten times per second, and after each source. */
   onProgress?: ((progress: RunProgress) => void) | undefined;
   /**

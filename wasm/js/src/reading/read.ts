@@ -7,7 +7,16 @@ import { Feeder, isGzip, peek } from "./feeder.js";
 import { ParallelFeeder } from "./parallel.js";
 import { parsersFor } from "../parse-worker/pool.js";
 import type { Gunzip } from "../parse-worker/messages.js";
-import type { EngineReading, Fed, FeedOptions, ReadCounts, Reader, ReadOptions } from "../options/open.js";
+import type {
+  EngineReading,
+  Fed,
+  FeedOptions,
+  ReadCounts,
+  Reader,
+  ReadingRules,
+  ReadOptions,
+  StepOf,
+} from "../options/open.js";
 import type { PreviewSummary } from "../generated/queries.js";
 import type { Input } from "../base/source.js";
 
@@ -95,18 +104,32 @@ export async function readWith<E>(
   }
 }
 
+/** Ends the input of a reader, with rules. */
+export function finishBy<E>(reading: Pick<EngineReading<E>, "finish">, rules: ReadingRules): E {
+  const { torchVersion, kernelRules, stepRules, stepsFrom } = rules;
+  return reading.finish(torchVersion, kernelRules, stepRules, stepsFrom && stepOf(stepsFrom));
+}
+
+function stepOf(stepsFrom: RegExp): StepOf {
+  const expression = new RegExp(stepsFrom.source, stepsFrom.flags.replace(/[gy]/g, ""));
+  return (name) => {
+    const groups = expression.exec(name);
+    return groups ? ["phase", "batch", "tokens", "number"].map((group) => groups.groups?.[group]) : undefined;
+  };
+}
+
 /** Reads a trace with the reader that `create` makes for a memory limit. */
 export function read<E>(
   create: (memoryLimit: number) => EngineReading<E>,
   input: Input,
   reader: Reader,
-  { memoryLimit = DEFAULT_LIMIT, torchVersion, kernelRules, signal, threads, onProgress }: ReadOptions,
+  { memoryLimit = DEFAULT_LIMIT, signal, threads, onProgress, ...rules }: ReadOptions,
 ): Promise<ReadTrace<E>> {
   const reading = create(memoryLimit);
   const onCounts =
     onProgress &&
     ((counts: ReadCounts): void => onProgress({ ...counts, preview: reading.preview()[0] as PreviewSummary }));
   return readWith(reading, input, reader, { signal, threads, onCounts }, () =>
-    reading.finish(torchVersion, kernelRules),
+    finishBy(reading, rules),
   );
 }

@@ -4,7 +4,7 @@ import type { Budgets } from "../client/budgets.js";
 import type { CompareOptions } from "../options/compare.js";
 import type { RanksNoteRow } from "../generated/queries.js";
 import type { SummarizeOptions } from "../client/ranks.js";
-import type { ReadCounts } from "../options/open.js";
+import type { ReadCounts, ReadingRules } from "../options/open.js";
 import type { WindowOptions } from "../options/outline.js";
 import type { MergeOptions, RunProgress, SourceNote } from "../options/run.js";
 import type { WireError } from "../base/posted-error.js";
@@ -51,10 +51,10 @@ export type Request =
       do: "open";
       sources: WireSource[];
       memoryLimit: number | undefined;
-      torchVersion: string | undefined;
-      kernelRules: string | undefined;
+      rules: ReadingRules;
       threads: number | undefined;
       executionTrace: WireSource | undefined;
+      captures: WireSource[];
       wantsProgress: boolean;
     }
   | { id: number; do: "summarize"; source: WireSource; options: SummarizeOptions; wantsProgress: boolean }

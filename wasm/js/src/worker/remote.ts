@@ -4,7 +4,7 @@ import type { Check } from "../client/budgets.js";
 import type { Spawn } from "./connection.js";
 import { check, KinetoscopeError } from "../base/errors.js";
 import * as checks from "../options/checks.js";
-import type { OpenOptions } from "../options/open.js";
+import { rulesOf, type OpenOptions } from "../options/open.js";
 import type { Opened, WireSource } from "./protocol.js";
 import { createRemoteCheck, type RemoteRepair } from "./check.js";
 import { createRemoteDiff, type RemoteDiff } from "./diff.js";
@@ -75,8 +75,7 @@ async function memoryOf(workers: Workers): Promise<number> {
 
 function callsOf(workers: Workers): RemoteCalls {
   async function all(sources: readonly unknown[], options: OpenOptions): Promise<RemoteTrace[]> {
-    const { signal, onProgress, memoryLimit, torchVersion, kernelRules, threads, executionTrace } =
-      checks.openOptions(options);
+    const { signal, onProgress, memoryLimit, threads, executionTrace, captures } = checks.openOptions(options);
     check(signal);
     const wires: WireSource[] = [];
     const transfer: Transferable[] = [];
@@ -87,8 +86,11 @@ function callsOf(workers: Workers): RemoteCalls {
     };
     for (const source of sources) wires.push(await post(source));
     const joined = executionTrace === undefined ? undefined : await post(executionTrace);
+    const captured: WireSource[] = [];
+    for (const capture of captures ?? []) captured.push(await post(capture));
     const wantsProgress = onProgress !== undefined;
-    const reading = { memoryLimit, torchVersion, kernelRules, threads, executionTrace: joined, wantsProgress };
+    const joining = { executionTrace: joined, captures: captured };
+    const reading = { memoryLimit, rules: rulesOf(options), threads, ...joining, wantsProgress };
     return withWorker(workers, signal, async (connection) => {
       const request = { do: "open", sources: wires, ...reading } as const;
       const opened = await connection.send<Opened[]>(request, { transfer, onProgress, signal });

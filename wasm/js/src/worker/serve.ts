@@ -70,13 +70,13 @@ export function serve(port: Port<Reply>, client: Client<Source>): (request: Requ
   }
 
   async function open(request: Request & { do: "open" }, controller: AbortController): Promise<Opened[]> {
-    const { sources, memoryLimit, torchVersion, kernelRules, threads, executionTrace } = request;
+    const { sources, memoryLimit, rules, threads, executionTrace, captures } = request;
     const opened = await client.open(sources.map(sourceOf), {
       memoryLimit,
-      torchVersion,
-      kernelRules,
+      ...rules,
       threads,
       executionTrace: executionTrace && sourceOf(executionTrace),
+      captures: captures.map(sourceOf),
       ...reading(request, controller),
     });
     return opened.map(holdTrace);

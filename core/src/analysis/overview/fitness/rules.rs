@@ -60,7 +60,7 @@ pub(super) fn reasons(analysis: &Analysis<'_>, steps: &[Step]) -> Vec<Reason> {
     out.links();
     out.quality();
     out.collectives();
-    out.steps(steps);
+    out.steps(steps, analysis.steps_are_alike());
     out.properties();
     out.validator();
     out.found
@@ -289,7 +289,7 @@ impl Reasons<'_> {
         self.trace.table.names.find("Collective name").is_some()
     }
 
-    fn steps(&mut self, steps: &[Step]) {
+    fn steps(&mut self, steps: &[Step], are_alike: bool) {
         let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return };
         let event = |step: &Step| Count { count: 1, first: Some(step.row) };
         let mut numbers: Vec<i64> = steps.iter().map(|step| step.number).collect();
@@ -302,7 +302,7 @@ impl Reasons<'_> {
             let events = Count { count: missing as u64, ..event(first) };
             self.push(ReasonCode::MissingSteps, Limited, &[Steps], events, message);
         }
-        if steps.len() < 3 {
+        if steps.len() < 3 || !are_alike {
             return;
         }
         let name = |step: &Step| self.trace.table.name(step.row);
