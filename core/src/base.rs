@@ -17,4 +17,5 @@ pub mod rows;
 pub mod time;
 pub mod units;
 pub(crate) mod varints;
+pub(crate) mod without_comments;
 pub mod words;

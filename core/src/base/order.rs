@@ -5,6 +5,7 @@
 //! of most traces: a few runs that are sorted already.
 
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// Sorts by a key. The sort is stable; a slice in order costs one pass and no allocation.
 pub(crate) fn sort_by_key<T>(items: &mut [T], mut key: impl FnMut(&T) -> (i64, i64)) {
@@ -13,22 +14,35 @@ pub(crate) fn sort_by_key<T>(items: &mut [T], mut key: impl FnMut(&T) -> (i64, i
     }
 }
 
-/// The sorted keys, each with the index of its item. Returns `None` if the items are in order already.
-fn order(length: usize, key: &mut dyn FnMut(usize) -> (i64, i64)) -> Option<Vec<((i64, i64), u32)>> {
+/// Sorts by a comparison. The sort is stable.
+pub(crate) fn sort_by<T>(items: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
+    let order = compared(items.len(), &mut |a, b| compare(&items[a], &items[b]));
+    permute(order, &mut |a, b| items.swap(a, b));
+}
+
+/// The positions in the order of a comparison.
+fn compared(length: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..length as u32).collect();
+    order.sort_unstable_by(|&a, &b| compare(a as usize, b as usize).then(a.cmp(&b)));
+    order
+}
+
+/// The positions in the order of their keys. Returns `None` if the items are in order already.
+fn order(length: usize, key: &mut dyn FnMut(usize) -> (i64, i64)) -> Option<Vec<u32>> {
     if (0..length).map(&mut *key).is_sorted() {
         return None;
     }
     let mut order: Vec<_> = (0..length).map(|at| (key(at), at as u32)).collect();
     order.sort_unstable();
-    Some(order)
+    Some(order.into_iter().map(|entry| entry.1).collect())
 }
 
 /// Applies the permutation cycle by cycle. The entry of an item in its final place is set to its own index.
-fn permute(mut order: Vec<((i64, i64), u32)>, swap: &mut dyn FnMut(usize, usize)) {
+fn permute(mut order: Vec<u32>, swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..order.len() {
         let mut at = start;
         loop {
-            let from = core::mem::replace(&mut order[at].1, at as u32) as usize;
+            let from = core::mem::replace(&mut order[at], at as u32) as usize;
             if from == start {
                 break;
             }
@@ -63,8 +77,11 @@ mod tests {
                 (0..length).map(|at| (random.below(7) - 3, random.below(5), at)).collect();
             let mut expected = items.clone();
             expected.sort_by_key(|item| (item.0, core::cmp::Reverse(item.1)));
+            let mut compared = items.clone();
             sort_by_key(&mut items, |item| (item.0, descending(item.1)));
             assert_eq!(items, expected);
+            sort_by(&mut compared, |a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
+            assert_eq!(compared, expected);
         }
     }
 

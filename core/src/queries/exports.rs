@@ -15,6 +15,7 @@ use crate::analysis::timeline::{call_tree, counters, samples};
 use crate::analysis::torch::function_events::FunctionEvents;
 use crate::analysis::torch::stacks;
 use crate::base::error::Error;
+use crate::base::order::sort_by;
 use crate::base::units::counted;
 use crate::base::words::help;
 use crate::output::write::additions::Additions;
@@ -420,7 +421,7 @@ fn absent_categories(trace: &Trace, categories: &[String]) -> Option<String> {
         categories.iter().map(String::as_str).filter(|category| !present.contains(category)).collect();
     (!absent.is_empty()).then(|| {
         let mut present = present;
-        present.sort_unstable();
+        sort_by(&mut present, Ord::cmp);
         present.dedup();
         format!("no event has the category {}; the categories are: {}", absent.join(", "), present.join(", "))
     })

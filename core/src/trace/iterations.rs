@@ -61,11 +61,20 @@ impl Iterations {
     }
 }
 
+/// What is known of a name.
+#[derive(Clone, Copy)]
+enum Known {
+    Nothing,
+    IsOther,
+    /// It is that of an iteration, which states what has this index.
+    States(u32),
+}
+
 /// The ranges with names of iterations.
 struct Found<'a> {
     trace: &'a Trace,
-    /// For each name: unknown, that of no iteration, or the index of what it states.
-    known: Vec<Option<Option<u32>>>,
+    /// What is known of each name.
+    known: Vec<Known>,
     names: Vec<StepName>,
     ranges: Vec<(Row, u32)>,
     matcher: Matcher<'a>,
@@ -76,7 +85,7 @@ impl<'a> Found<'a> {
         let names = &trace.table.names;
         Found {
             trace,
-            known: vec![None; names.len()],
+            known: vec![Known::Nothing; names.len()],
             names: Vec::new(),
             ranges: Vec::new(),
             matcher: trace.step_rules.matcher(names),
@@ -91,14 +100,16 @@ impl<'a> Found<'a> {
     }
 
     fn index_of(&mut self, name: NameId) -> Option<u32> {
-        if let Some(known) = self.known[name.0 as usize] {
-            return known;
+        match self.known[name.0 as usize] {
+            Known::States(index) => return Some(index),
+            Known::IsOther => return None,
+            Known::Nothing => {}
         }
         let index = self.matcher.step_name(name).map(|stated| {
             self.names.push(stated);
             self.names.len() as u32 - 1
         });
-        self.known[name.0 as usize] = Some(index);
+        self.known[name.0 as usize] = index.map_or(Known::IsOther, Known::States);
         index
     }
 

@@ -4,6 +4,7 @@
 
 use crate::base::demangle::{demangled, without_parameters};
 use crate::base::error::Error;
+use crate::base::without_comments::include_without_comments;
 use crate::base::words::{Word, words};
 use alloc::format;
 use alloc::string::String;
@@ -74,7 +75,7 @@ words! {
     }
 }
 
-const BUILT_IN: &str = include_str!("kernel_rules.csv");
+const BUILT_IN: &str = include_without_comments!("kernel_rules.csv");
 
 impl KernelCategory {
     /// Whether kernels of the category can use tensor cores.

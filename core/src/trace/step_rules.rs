@@ -5,13 +5,14 @@
 
 use crate::base::error::Error;
 use crate::base::names::{NameId, Names};
+use crate::base::without_comments::include_without_comments;
 use crate::base::words::words;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-const BUILT_IN: &str = include_str!("step_rules.csv");
+const BUILT_IN: &str = include_without_comments!("step_rules.csv");
 
 words! {
     "StepPhase"

@@ -168,8 +168,8 @@ fn every_query_and_export_states_its_inputs() {
         if input == Input::KernelRules {
             changing.insert("check");
         }
-        let missing = [changing.difference(&stated), stated.difference(&changing)]
-            .map(|names| names.collect::<Vec<_>>());
+        let missing =
+            [changing.difference(&stated), stated.difference(&changing)].map(Iterator::collect::<Vec<_>>);
         assert!(
             missing.iter().all(Vec::is_empty),
             "{input:?}: changing and not stated, stated and not changing: {missing:?}"

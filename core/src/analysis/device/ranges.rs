@@ -98,7 +98,7 @@ impl StepFinder {
     pub(crate) fn new(table: &Table, steps: Vec<(Row, i64)>) -> StepFinder {
         let mut order: Vec<(NameId, usize)> =
             steps.iter().enumerate().map(|(at, &(row, _))| (table.track(row).pid, at)).collect();
-        order.sort_unstable();
+        sort_by_key(&mut order, |&(pid, at)| (i64::from(pid.0), at as i64));
         let processes = order.chunk_by(|a, b| a.0 == b.0);
         let processes =
             processes.map(|chunk| (chunk[0].0, chunk.iter().map(|step| step.1).collect())).collect();

@@ -14,6 +14,7 @@ use crate::analysis::query::question::Question;
 use crate::analysis::query::value::ValueKind;
 use crate::analysis::query::{Answer, Input, Query};
 use crate::base::error::Error;
+use crate::base::order::{descending, sort_by_key};
 use crate::base::rows::{Column, Rows, Shape, columns, record};
 use crate::base::words::{Word, words};
 use crate::trace::Trace;
@@ -183,7 +184,7 @@ pub fn fitness(analysis: &Analysis<'_>, steps: &[Step]) -> Vec<Fitness> {
     let answer = |question: Question| {
         let mut question_reasons: Vec<Reason> =
             reasons.iter().filter(|reason| reason.questions.contains(&question)).cloned().collect();
-        question_reasons.sort_by_key(|reason| core::cmp::Reverse(reason.verdict));
+        sort_by_key(&mut question_reasons, |reason| (descending(reason.verdict as i64), 0));
         let verdict = question_reasons.first().map_or(Verdict::Good, |reason| reason.verdict);
         Fitness { question, verdict, reasons: question_reasons }
     };

@@ -16,6 +16,7 @@ use crate::analysis::query::{Answer, Input, Query, Request};
 use crate::base::demangle::demangled;
 use crate::base::diagnostics::{Code, Severity};
 use crate::base::names::{ByName, NameId, Names};
+use crate::base::order::sort_by_key;
 use crate::base::page::Page;
 use crate::base::rows::{Cell, Rows};
 use crate::base::units::{count, counted, time_ns};
@@ -203,7 +204,7 @@ fn steps(out: &mut Page, analysis: &Analysis<'_>) {
     let total = walls.sum::<i64>().max(1);
     let first = table.name(steps[0].row);
     let mut pids: Vec<_> = steps.iter().map(|step| table.track(step.row).pid).collect();
-    pids.sort_unstable();
+    sort_by_key(&mut pids, |pid| (i64::from(pid.0), 0));
     pids.dedup();
     let processes = pids.len();
     let of = if processes > 1 { format!(" of {processes} processes") } else { String::new() };

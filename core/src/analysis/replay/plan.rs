@@ -6,6 +6,7 @@ use super::graph::{Dependency, Edge, Graph, NodeId, NodeKind, Point};
 use crate::analysis::device::classes::{Class, Classes, Kinds};
 use crate::analysis::device::idle::Cause;
 use crate::analysis::device::sequences::{Search, sequences};
+use crate::base::order::sort_by_key;
 use crate::trace::Trace;
 use crate::trace::table::events::Row;
 use alloc::vec;
@@ -167,7 +168,7 @@ fn fused(recorded: &Recorded<'_>, changes: &Changes) -> Vec<(NodeId, NodeId)> {
     let chosen = changes.fuse.iter().filter_map(|number| sequences.get(number.checked_sub(1)?));
     let rows = chosen.flat_map(|sequence| sequence.occurrences().flat_map(|rows| &rows[1..]));
     let mut rows: Vec<Row> = rows.copied().collect();
-    rows.sort_unstable();
+    sort_by_key(&mut rows, |&row| (i64::from(row), 0));
     let is_fused = |id: &NodeId| graph.node(*id).row.is_some_and(|row| rows.binary_search(&row).is_ok());
     let launch = |work: NodeId| {
         let call = graph.edges(Point::start(work)).find(|edge| edge.why == Dependency::Launch)?;

@@ -50,7 +50,7 @@ impl Replay {
     }
 }
 
-/// Spreads a number over all bits (the finaliser of SplitMix64).
+/// Spreads a number over all bits (the finaliser of `SplitMix64`).
 pub(super) fn mixed(number: u64) -> u64 {
     let mut bits = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

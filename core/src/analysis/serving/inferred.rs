@@ -123,7 +123,9 @@ impl Launches {
         let mut longest = waits.clone();
         sort_by_key(&mut longest, |&wait| (descending(wait), 0));
         let most = longest.get(LEAST - 1).copied().unwrap_or(0);
-        waits.iter_mut().for_each(|wait| *wait = (*wait).min(most));
+        for wait in &mut waits {
+            *wait = (*wait).min(most);
+        }
         waits
     }
 

@@ -190,7 +190,9 @@ impl<'a> Process<'a> {
             }
         }
         self.calls(served, &mut sets[Part::Launch as usize]);
-        served.iter().for_each(|one| sets[Part::Host as usize].push(one.host));
+        for one in served.iter() {
+            sets[Part::Host as usize].push(one.host);
+        }
         set_times(served, &ends);
         divide(served, sets);
     }

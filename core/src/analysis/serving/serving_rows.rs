@@ -200,6 +200,7 @@ const BETWEEN: Column = Column::ns(
     "The device is idle and nothing is queued, and the host is in no iteration.",
 )
 .minor();
+const EVENT: Column = Column::int("event", "", "The index of its range, or of its first launch call.");
 const TOKENS: Column = Column::int(
     "tokens",
     "Tokens",
@@ -289,7 +290,7 @@ columns! {
         Column::ns("mean_call_ns", "Call", "The mean duration of the launch calls.") => mean(graph.call_ns),
         Column::ns("mean_wait_ns", "Wait", "The mean time from the start of the call to the first start.") =>
             mean(graph.wait_ns),
-        Column::int("event", "", "The index of the first launch call.") => graph.first.index(),
+        EVENT => graph.first.index(),
     ]
 }
 
@@ -330,6 +331,6 @@ columns! {
         Column::ns("device_sum_ns", "GPU sum", "Sum of their durations.").minor() => one.device_sum_ns,
         GRAPHS => one.graphs,
         GRAPH_CALLS => one.graph_calls_ns,
-        Column::int("event", "", "The index of its range.") => one.row.index(),
+        EVENT => one.row.index(),
     ]
 }

@@ -2,6 +2,7 @@
 
 use super::groups::Group;
 use super::parts::{PARTS, Part};
+use super::served::Served;
 use super::serving_rows::ServingAnswer;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::page::Page;
@@ -30,7 +31,7 @@ pub(super) fn text(trace: &Trace, answer: &ServingAnswer<'_>) -> Page {
 
 fn heading(page: &mut Page, answer: &ServingAnswer<'_>) {
     let total = &answer.total;
-    let all: i64 = answer.served.iter().map(|one| one.wall_ns()).sum();
+    let all: i64 = answer.served.iter().map(Served::wall_ns).sum();
     page.line(format!("Serving: {} in {}", counted(total.count, "iteration"), time_ns(all, None)));
     if let Some(confidence) = answer.inferred {
         page.line(format!(

@@ -17,7 +17,9 @@ pub(super) fn mark_warm_up(served: &mut [Served]) {
     let mut medians: Vec<Option<i64>> = vec![None; served.len()];
     for kind in kinds(served).iter().filter(|kind| kind.len() >= ENOUGH) {
         let median = quantile(kind.iter().map(|&at| served[at].wall_ns()), 50);
-        kind.iter().for_each(|&at| medians[at] = median);
+        for &at in kind {
+            medians[at] = median;
+        }
     }
     let is_slow = |one: &Served, median: Option<i64>| {
         median.is_some_and(|median| one.wall_ns() >= median.saturating_mul(SLOW).max(1))

@@ -4,6 +4,7 @@
 //! with their parent in the event tree, and are asynchronous. Without a parent that ended they last to the end of the
 //! recording, or are no events, depending on the version.
 
+use crate::base::order::sort_by_key;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
@@ -77,7 +78,7 @@ impl OpenRanges {
             ends.push((end, is_enclosed));
             ranges.push(OpenRange { row, end, is_enclosed });
         }
-        ranges.sort_unstable_by_key(|range| range.row);
+        sort_by_key(&mut ranges, |range| (i64::from(range.row), 0));
         OpenRanges { ranges }
     }
 

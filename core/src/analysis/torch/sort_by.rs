@@ -6,7 +6,7 @@
 use crate::analysis::query::value::without_backend;
 use crate::analysis::torch::averages::Average;
 use crate::analysis::torch::event_ids::EventIds;
-use crate::base::order::{descending, float_key, sort_by_key};
+use crate::base::order::{descending, float_key, sort_by, sort_by_key};
 use crate::base::words::{Word, words};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -94,7 +94,7 @@ impl SortBy {
             return sort_by_key(rows, |row| (descending(float_key(self.value(row))), 0));
         }
         let mut texts: Vec<String> = rows.iter().map(|row| self.text(row)).collect();
-        texts.sort_unstable();
+        sort_by(&mut texts, Ord::cmp);
         sort_by_key(rows, |row| {
             let text = self.text(row);
             (descending(texts.partition_point(|other| *other < text) as i64), 0)

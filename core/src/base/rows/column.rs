@@ -295,7 +295,12 @@ impl From<Cells> for Vec<Cell> {
 impl From<Cells> for Value {
     #[inline(never)]
     fn from(row: Cells) -> Value {
-        row.columns.iter().zip(row.cells).map(|(member, cell)| (member.key.to_owned(), value(cell))).collect()
+        // Collecting into a map would sort the members first.
+        let mut members = serde_json::Map::new();
+        for (member, cell) in row.columns.iter().zip(row.cells) {
+            members.insert(member.key.to_owned(), value(cell));
+        }
+        Value::Object(members)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::analysis::overview::findings::FindingCode;
 use crate::analysis::query::question::Question;
 use crate::base::index::Keyed;
 use crate::base::names::NameId;
+use crate::base::order::sort_by;
 use crate::base::words::Word;
 use crate::runs::compare::kinds::RowKind;
 use crate::runs::compare::profile::Profile;
@@ -43,7 +44,7 @@ impl Subject {
         let unfit = summary.fitness.iter().filter(|fitness| fitness.is_unfit());
         let profile = Profile::from_analysis(&analysis, source);
         let mut devices: Vec<usize> = (0..profile.memory.len()).collect();
-        devices.sort_unstable_by_key(|&at| (&profile.memory[at].device, at));
+        sort_by(&mut devices, |&a, &b| profile.memory[a].device.cmp(&profile.memory[b].device));
         Subject {
             profile,
             devices,
@@ -165,7 +166,7 @@ impl Subject {
                 nodes.map(|node| places.text(node.name).to_owned()).collect()
             }
         };
-        names.sort_unstable();
+        sort_by(&mut names, Ord::cmp);
         names.dedup();
         names
     }
@@ -186,7 +187,7 @@ impl Subject {
         let name_of = |key: (i64, i64)| places.text(NameId(key.0 as u32));
         let mut names: Vec<(&str, i64)> =
             sums.into_entries().into_iter().map(|(key, sum)| (name_of(key), sum)).collect();
-        names.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        sort_by(&mut names, |a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         names.truncate(most);
         let with_value = |(name, _): (&str, i64)| Some((name.to_owned(), self.value(metric, name)?));
         names.into_iter().filter_map(with_value).collect()

@@ -3,7 +3,7 @@
 use super::change_points::{ChangePoint, change_points};
 use super::series::{Run, Series, read};
 use crate::base::error::Error;
-use crate::base::order::{descending, float_key, sort_by_key};
+use crate::base::order::{descending, float_key, sort_by, sort_by_key};
 use crate::base::page::Page;
 use crate::base::rows::{Column, Kinds, Rows, RowsOfKinds, Shape, Variant, columns};
 use crate::base::units::counted;
@@ -195,7 +195,7 @@ impl Trend {
             format!("{} of {}", counted(self.all.len(), "metric"), counted(self.runs.len(), "run"));
         let mut hosts: Vec<&str> =
             self.runs.iter().map(|run| run.host.as_str()).filter(|host| !host.is_empty()).collect();
-        hosts.sort_unstable();
+        sort_by(&mut hosts, Ord::cmp);
         hosts.dedup();
         if hosts.len() > 1 {
             let _ = write!(head, ", on {} machines: differences between them look like changes", hosts.len());

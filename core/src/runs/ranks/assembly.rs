@@ -6,7 +6,7 @@ use super::matching::Matching;
 use super::run::{Member, Note, NoteCode, Run, rank_in, ranks_text};
 use super::summary::{MERGED, Summary};
 use crate::base::index::Keyed;
-use crate::base::order::sort_by_key;
+use crate::base::order::{sort_by, sort_by_key};
 use crate::base::units::{counted, time_ns};
 use alloc::format;
 use alloc::vec;
@@ -236,7 +236,7 @@ fn ranks_of(summaries: &[Summary]) -> Vec<i64> {
     let taken: Vec<i64> = summaries.iter().filter_map(known).collect();
     let unknown = summaries.iter().filter(|summary| known(summary).is_none());
     let mut names: Vec<&str> = unknown.map(|summary| worker(&summary.source)).collect();
-    names.sort_unstable();
+    sort_by(&mut names, Ord::cmp);
     names.dedup();
     let free: Vec<i64> = (0..).filter(|rank| !taken.contains(rank)).take(names.len()).collect();
     let by_order = |summary: &Summary| names.binary_search(&worker(&summary.source)).map_or(0, |at| free[at]);

@@ -8,7 +8,7 @@
 
 use super::matching::{Matched, call};
 use super::run::Run;
-use crate::base::order::sort_by_key;
+use crate::base::order::{float_key, sort_by_key};
 use crate::base::units::counted;
 use alloc::string::String;
 use alloc::vec;
@@ -154,7 +154,7 @@ fn slope(samples: &[Sample]) -> f64 {
             slopes.push(b.difference.saturating_sub(a.difference) as f64 / (b.time - a.time) as f64);
         }
     }
-    slopes.sort_by(f64::total_cmp);
+    sort_by_key(&mut slopes, |&slope| (float_key(slope), 0));
     slopes.get(slopes.len() / 2).copied().unwrap_or(0.0)
 }
 

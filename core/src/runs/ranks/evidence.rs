@@ -4,6 +4,7 @@
 use super::run::{Member, Run};
 use super::summary::{Named, STEPS, Summary};
 use crate::analysis::device::names::short_name;
+use crate::base::order::sort_by_key;
 use crate::base::units::{counted, time_ns};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -104,7 +105,7 @@ fn excess(run: &Run, member: usize, kind: Kind) -> Option<Evidence> {
     let others: Vec<Sums<'_>> = others.step_by(step).map(|other| Sums::new(other, of)).collect();
     let own = Sums::new(run.members.get(member)?, of);
     let median = |values: &mut Vec<(u64, i64)>, key: fn(&(u64, i64)) -> i64| {
-        values.sort_by_key(key);
+        sort_by_key(values, |value| (key(value), 0));
         values.get(values.len() / 2).map_or(0, key)
     };
     let to_evidence = |(name, (count, self_ns)): (&str, (u64, i64))| {

@@ -15,7 +15,7 @@ mod sections;
 
 use super::summary::Summary;
 use crate::base::error::Error;
-use crate::base::order::sort_by_key;
+use crate::base::order::{sort_by, sort_by_key};
 use crate::base::varints::{Reader, Writer};
 use alloc::boxed::Box;
 use alloc::vec::{self, Vec};
@@ -131,7 +131,7 @@ impl Summaries {
     pub fn to_file(&self) -> Vec<u8> {
         let mut entries: Vec<&Entry> = self.entries.iter().collect();
         // The sort by keys is stable, so entries with equal keys stay ordered by content.
-        entries.sort_by(|a, b| a.sections.cmp(&b.sections));
+        sort_by(&mut entries, |a, b| a.sections.cmp(&b.sections));
         sort_by_key(&mut entries, |entry| (entry.rank, entry.start));
         entries.dedup();
         let mut out = Writer::default();

@@ -10,6 +10,7 @@ use super::step_table::StepTable;
 use super::stragglers::Straggler;
 use super::structure::title;
 use crate::base::error::Error;
+use crate::base::order::{descending, float_key, sort_by_key};
 use crate::base::page::Page;
 use crate::base::rows::{Cell, Layout, Rows};
 use crate::base::units::{self, bytes, counted, time_ns, with_prefix};
@@ -225,7 +226,7 @@ fn steps(findings: &Findings<'_>) -> Rows {
     let steps = &findings.table;
     let mut order: Vec<usize> = (0..steps.cells.len()).filter(|_| steps.has_steps).collect();
     let share = |at: &usize| StepTable::imbalance(&steps.cells[*at]).map_or(0.0, |imbalance| imbalance.share);
-    order.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    sort_by_key(&mut order, |at| (descending(float_key(share(at))), 0));
     for &at in order.iter().take(TOP) {
         let cells = || steps.cells[at].iter().flatten();
         let imbalance = StepTable::imbalance(&steps.cells[at]);

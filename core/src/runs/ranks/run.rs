@@ -2,6 +2,7 @@
 
 use super::calls::{Call, GroupList};
 use super::summary::{StepTimes, Summary};
+use crate::base::order::sort_by;
 use crate::base::words::words;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -114,7 +115,7 @@ impl Member {
 /// The machines of these ranks, sorted.
 pub(crate) fn hosts<'a>(members: impl IntoIterator<Item = &'a Member>) -> Vec<&'a str> {
     let mut hosts: Vec<&str> = members.into_iter().map(Member::host).collect();
-    hosts.sort_unstable();
+    sort_by(&mut hosts, Ord::cmp);
     hosts.dedup();
     hosts
 }

@@ -4,6 +4,7 @@
 //! of its bin, 2γ^i / (γ + 1), so it differs from the exact one by at most the share α. Counts of equal bins add up, so
 //! any order of merging gives the same sketch.
 
+use crate::base::order::sort_by_key;
 use alloc::vec::Vec;
 
 /// The largest relative error of a quantile, α.
@@ -29,7 +30,7 @@ impl Sketch {
     /// Returns the sketch of these durations, in ns.
     pub(crate) fn from_durations(durations: &[i64]) -> Sketch {
         let mut bins: Vec<i32> = durations.iter().map(|&ns| bin(ns)).collect();
-        bins.sort_unstable();
+        sort_by_key(&mut bins, |&bin| (i64::from(bin), 0));
         let mut sketch = Sketch::default();
         for bin in bins {
             sketch.append(bin, 1);
@@ -51,7 +52,7 @@ impl Sketch {
 
     /// Returns a sketch of these bins, which need not be in order.
     pub(super) fn from_bins(mut bins: Vec<(i32, u64)>) -> Sketch {
-        bins.sort_unstable();
+        sort_by_key(&mut bins, |&(bin, count)| (i64::from(bin), count as i64));
         let mut sketch = Sketch::default();
         for (bin, count) in bins {
             sketch.append(bin, count);

@@ -178,7 +178,7 @@ impl Evidence {
         for (device, of) in candidates.iter_mut().enumerate() {
             let is_enough = |process: &usize| self.counts[device][*process].0 * SHARED >= self.totals[device];
             of.extend(without.iter().copied().filter(is_enough));
-            of.sort_unstable();
+            sort_by_key(of, |&process| (process as i64, 0));
         }
     }
 

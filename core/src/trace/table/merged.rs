@@ -5,6 +5,7 @@ use super::events::{Row, Table};
 pub(crate) use super::rank_numbers::{Merged, NUMBERS, RENUMBERED};
 use super::tracks::plain;
 use crate::base::names::NameId;
+use crate::base::order::sort_by_key;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -38,7 +39,7 @@ pub(crate) fn merged(table: &Table) -> Option<Merged> {
             None => others.push((rank, numbers)),
         }
     }
-    others.sort_unstable_by_key(|known| known.0);
+    sort_by_key(&mut others, |known| (known.0, 0));
     let name = table.names.find(RECORDING);
     let is_start = |row: &Row| name == Some(table.name_id(*row)) && table.ph(*row) == b'M';
     let starts = table.rows().filter(|_| name.is_some()).filter(is_start).map(Row::index).collect();

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 55] = [
+const EXAMPLES: [(&str, &str); 56] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("fitness", "kinetoscope fitness gpu.json"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),

@@ -66,7 +66,7 @@ impl Model {
                     .expect("a number")
             })
             .collect();
-        Model { seed, pieces, sizes, batches, has_branches: seed % 3 == 0 }
+        Model { seed, pieces, sizes, batches, has_branches: seed.is_multiple_of(3) }
     }
 
     pub(super) fn launches(&self) -> usize {

@@ -43,9 +43,9 @@ export type WorkClass =
 
 export type KernelCategory =
   | "gemm" | "convolution" | "attention" | "kv_cache" | "norm" | "elementwise" | "reduction"
-  | "softmax" | "embedding" | "indexing" | "moe_gemm" | "moe_routing" | "pooling" | "interpolation"
-  | "optimizer" | "sort_scan" | "random" | "fft" | "quantization" | "layout" | "copy" | "memset"
-  | "communication" | "wait" | "other";
+  | "softmax" | "embedding" | "indexing" | "moe_gemm" | "moe_routing" | "moe_finalize"
+  | "moe_dispatch" | "sampling" | "pooling" | "interpolation" | "optimizer" | "sort_scan" | "random"
+  | "fft" | "quantization" | "layout" | "copy" | "memset" | "communication" | "wait" | "other";
 
 export type FitnessQuestion =
   | "operators" | "device_time" | "idle" | "communication" | "memory" | "steps";
@@ -103,6 +103,13 @@ export type CoverageKind =
 
 export type MemoryKind =
   | "device" | "at_peak" | "step" | "kept" | "out_of_memory" | "segments";
+
+export type ServingKind =
+  | "total" | "phase" | "batch" | "graph" | "iteration";
+
+export type ServingBound =
+  | "compute" | "bandwidth" | "kernels" | "communication" | "copies" | "queued" | "launch" | "host"
+  | "between";
 
 export type EventTreeTag =
   | "TorchOp" | "Allocation" | "OutOfMemory" | "PyCall" | "PyCCall" | "PythonGC" | "Kineto";
@@ -163,9 +170,9 @@ export type BoundBy =
 export type FitnessCode =
   | "no_operators" | "no_device_work" | "no_device" | "no_communication" | "no_memory"
   | "host_memory_only" | "no_steps" | "launches_without_work" | "work_without_launch" | "filtered"
-  | "lost" | "paused" | "before_recording" | "sampled" | "profiler_replay" | "graphs" | "clocks"
-  | "one_collective" | "other_ranks" | "unnamed_groups" | "missing_steps" | "cut_step" | "cold_step"
-  | "device_properties" | "validator";
+  | "lost" | "paused" | "before_recording" | "sampled" | "profiler_replay" | "graphs" | "attribution"
+  | "clocks" | "one_collective" | "other_ranks" | "unnamed_groups" | "missing_steps" | "cut_step"
+  | "cold_step" | "device_properties" | "validator";
 
 export type FindingCode =
   | "host_bound" | "gpu_idle" | "exposed_communication" | "pageable_copies" | "slow_copies"
@@ -1748,6 +1755,184 @@ export interface StepsRow {
   other_ns: number;
 }
 
+/** Options of `serving`. */
+export interface ServingOptions {
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
+}
+
+/** A row of `serving`; of the kind total, phase, batch. */
+export interface ServingGroupRow {
+  kind: "total" | "phase" | "batch";
+  /** The phase, such as prefill, decode or mixed; of inferred iterations, a number for those with the same launches. */
+  phase: string | null;
+  /** The number of iterations. */
+  count: number;
+  /** How many of them are a warm-up: the first ones, as long as each takes at least twice the median of its kind. They are left out of all values that follow, unless there are no others. */
+  warm_up: number;
+  /** The mean number of requests; null if a name does not state it. */
+  batch_mean: number | null;
+  /** The number of tokens that are computed, as the names state it; null if one does not. */
+  tokens: number | null;
+  /** The number of tokens that are generated, one for each request that generates unless the names state their number; null if a name does not show it. */
+  generated: number | null;
+  /** From the end of the iteration before to its own, when its range and its work have ended; attention_ns to between_ns add up to it. In a group, the sum. */
+  wall_ns: number;
+  /** The median of the times of the iterations. */
+  p50_ns: number;
+  /** Their 90th percentile, by nearest rank. */
+  p90_ns: number;
+  /** Their 99th percentile, by nearest rank. */
+  p99_ns: number;
+  /** Tokens divided by the wall time. */
+  tokens_per_second: number | null;
+  /** Generated tokens divided by the wall time. */
+  generated_per_second: number | null;
+  /** The wall time divided by the tokens. */
+  time_per_token_ns: number | null;
+  /** What takes most of the wall time; null without time. */
+  bound: ServingBound | null;
+  /** The share of the wall time that it takes. */
+  bound_share: number | null;
+  /** The part of it in which the device works: attention_ns to copies_ns. */
+  busy_ns: number;
+  /** Wall time during which kernels of attention ran. */
+  attention_ns: number;
+  /** Wall time during which kernels of the cache of keys and values ran, and none of the above. */
+  kv_cache_ns: number;
+  /** Wall time in matrix products and convolutions, and none of the above. */
+  gemm_ns: number;
+  /** Wall time in matrix products of experts, and none of the above. */
+  moe_gemm_ns: number;
+  /** Wall time in the routing to experts, and none of the above. */
+  moe_routing_ns: number;
+  /** Wall time in sums of the outputs of experts, and none of the above. */
+  moe_finalize_ns: number;
+  /** Wall time in kernels that choose tokens, by their names or launched in a range of the engine that samples, and none of the above. */
+  sampling_ns: number;
+  /** Wall time in other kernels that compute, and none of the above. */
+  other_kernels_ns: number;
+  /** Wall time in communication that no kernel that computes hides. */
+  communication_ns: number;
+  /** Wall time in the exchange of tokens between experts, and none of the above. */
+  moe_dispatch_ns: number;
+  /** Wall time in copies and memsets, and none of the above. */
+  copies_ns: number;
+  /** The device is idle, and work that was launched has not started. */
+  queued_ns: number;
+  /** The device is idle and nothing is queued, and the host is in a call that launches work of an iteration. */
+  launch_ns: number;
+  /** The device is idle and nothing is queued, and the host is elsewhere in an iteration. */
+  host_ns: number;
+  /** The device is idle and nothing is queued, and the host is in no iteration. */
+  between_ns: number;
+  /** The duration of the range on the host; in a group, the sum. */
+  range_ns: number;
+  /** The number of graph launches in the ranges. */
+  graphs: number;
+  /** Sum of the durations of those calls. */
+  graph_calls_ns: number;
+  /** If no range names the iterations, and they are inferred from launches that repeat: the share of their time of those whose launches another one has as well; else null. */
+  confidence: number | null;
+}
+
+/** A row of `serving`; of the kind graph. */
+export interface ServingGraphRow {
+  kind: "graph";
+  /** The number of the graph, from 1: the one that takes longest comes first. Launches whose work has the same names are replays of one graph. */
+  graph: number;
+  /** The name of the call that launches it. */
+  call: string;
+  /** The number of its replays. */
+  launches: number;
+  /** The number of kernels, copies and memsets of a replay. */
+  activities: number;
+  /** Sum of the times from the first start to the last end of each replay. */
+  time_ns: number;
+  /** The mean of those times. */
+  mean_ns: number;
+  /** The mean time of it in which none of its work runs. */
+  mean_gap_ns: number;
+  /** The mean duration of the launch calls. */
+  mean_call_ns: number;
+  /** The mean time from the start of the call to the first start. */
+  mean_wait_ns: number;
+  /** The index of its range, or of its first launch call. */
+  event: number;
+}
+
+/** A row of `serving`; of the kind iteration. */
+export interface ServingIterationRow {
+  kind: "iteration";
+  /** The phase, such as prefill, decode or mixed; of inferred iterations, a number for those with the same launches. */
+  phase: string;
+  /** The name of its range. */
+  name: string;
+  /** Its number: as its name states it, else counted from 1. */
+  step: number;
+  /** The number of requests; null if its name does not state it. */
+  batch: number | null;
+  /** The number of tokens that are computed, as the names state it; null if one does not. */
+  tokens: number | null;
+  /** The number of tokens that are generated, one for each request that generates unless the names state their number; null if a name does not show it. */
+  generated: number | null;
+  /** Whether it is left out of averages. */
+  is_warm_up: boolean;
+  /** The start of its range, after the start of the recording. */
+  start_ns: number;
+  /** From the end of the iteration before to its own, when its range and its work have ended; attention_ns to between_ns add up to it. In a group, the sum. */
+  wall_ns: number;
+  /** The part of it in which the device works: attention_ns to copies_ns. */
+  busy_ns: number;
+  /** Wall time during which kernels of attention ran. */
+  attention_ns: number;
+  /** Wall time during which kernels of the cache of keys and values ran, and none of the above. */
+  kv_cache_ns: number;
+  /** Wall time in matrix products and convolutions, and none of the above. */
+  gemm_ns: number;
+  /** Wall time in matrix products of experts, and none of the above. */
+  moe_gemm_ns: number;
+  /** Wall time in the routing to experts, and none of the above. */
+  moe_routing_ns: number;
+  /** Wall time in sums of the outputs of experts, and none of the above. */
+  moe_finalize_ns: number;
+  /** Wall time in kernels that choose tokens, by their names or launched in a range of the engine that samples, and none of the above. */
+  sampling_ns: number;
+  /** Wall time in other kernels that compute, and none of the above. */
+  other_kernels_ns: number;
+  /** Wall time in communication that no kernel that computes hides. */
+  communication_ns: number;
+  /** Wall time in the exchange of tokens between experts, and none of the above. */
+  moe_dispatch_ns: number;
+  /** Wall time in copies and memsets, and none of the above. */
+  copies_ns: number;
+  /** The device is idle, and work that was launched has not started. */
+  queued_ns: number;
+  /** The device is idle and nothing is queued, and the host is in a call that launches work of an iteration. */
+  launch_ns: number;
+  /** The device is idle and nothing is queued, and the host is elsewhere in an iteration. */
+  host_ns: number;
+  /** The device is idle and nothing is queued, and the host is in no iteration. */
+  between_ns: number;
+  /** The duration of the range on the host; in a group, the sum. */
+  range_ns: number;
+  /** The number of its kernels, copies and memsets. */
+  launched: number;
+  /** Sum of their durations. */
+  device_sum_ns: number;
+  /** The number of graph launches in the ranges. */
+  graphs: number;
+  /** Sum of the durations of those calls. */
+  graph_calls_ns: number;
+  /** The index of its range, or of its first launch call. */
+  event: number;
+}
+
+/** A row of `serving`; `kind` determines which columns it has. */
+export type ServingRow = ServingGroupRow | ServingGraphRow | ServingIterationRow;
+
 /** Options of `events`. */
 export interface EventsOptions {
   /** Maximum number of rows, -1 for all. */
@@ -2552,6 +2737,8 @@ export interface Answers {
   stacks(options?: StacksOptions): StacksRow[];
   /** Profiler steps: what each spent its time on. */
   steps(options?: StepsOptions): StepsRow[];
+  /** Iterations of an inference engine: phases, tokens, and what bounds them. */
+  serving(options?: ServingOptions): ServingRow[];
   /** Every function event, with PyTorch's field names. */
   events(options?: EventsOptions): EventsRow[];
   /** Operators, Python calls and allocations as PyTorch nests them. */
@@ -2596,6 +2783,7 @@ export interface Queries {
   modules: { options: ModulesOptions; row: ModulesRow };
   stacks: { options: StacksOptions; row: StacksRow };
   steps: { options: StepsOptions; row: StepsRow };
+  serving: { options: ServingOptions; row: ServingRow };
   events: { options: EventsOptions; row: EventsRow };
   "event-tree": { options: EventTreeOptions; row: EventTreeRow };
   nodes: { options: NodesOptions; row: NodesRow };
@@ -2645,6 +2833,7 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
   modules: false,
   stacks: false,
   steps: false,
+  serving: false,
   events: false,
   "event-tree": false,
   nodes: false,

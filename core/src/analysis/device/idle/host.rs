@@ -7,6 +7,7 @@ use crate::analysis::device::attributes::copy_name;
 use crate::analysis::intervals::Interval;
 use crate::base::index::{Index, Keyed};
 use crate::base::names::ByName;
+use crate::base::order::sort_by_key;
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
@@ -268,7 +269,7 @@ fn copy_of(copies: &Index, call: Row) -> Option<Cause> {
 
 /// Periods in order of time; of those that overlap, the one that began first counts.
 fn without_overlap(mut periods: Vec<(Interval, Reason)>) -> Vec<(Interval, Reason)> {
-    periods.sort_by_key(|period| period.0.0);
+    sort_by_key(&mut periods, |period| (period.0.0, 0));
     let mut reached = i64::MIN;
     periods.retain_mut(|(time, _)| {
         time.0 = time.0.max(reached);

@@ -250,7 +250,7 @@ impl Work {
         let is_meant = |link: &&(Row, Row)| calls.binary_search(&link.1).is_ok();
         let mut launched: Vec<(Row, Row)> =
             trace.links.launch_of.iter().filter(is_meant).map(|&(work, call)| (call, work)).collect();
-        launched.sort_unstable();
+        sort_by_key(&mut launched, |&(call, work)| (i64::from(call), i64::from(work)));
         let mut first = Firsts::of(table, launched.iter().map(|link| link.1));
         let mut first_call = Firsts::of(table, calls.iter().copied());
         let mut times = Collector::default();

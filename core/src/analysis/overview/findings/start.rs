@@ -68,7 +68,7 @@ fn cold_iteration(facts: &Facts<'_>) -> Option<Finding> {
         .filter(|row| is_range(row) && is_long(row))
         .map(|row| table.name_id(row))
         .collect();
-    names.sort_unstable();
+    sort_by_key(&mut names, |name| (i64::from(name.0), 0));
     names.dedup();
     let mut ranges: ByName<Vec<Row>> = ByName::default();
     for row in table

@@ -5,6 +5,7 @@ use crate::analysis::context::Analysis;
 use crate::analysis::intervals::{Intervals, lengths_in};
 use crate::analysis::overview::info::producer;
 use crate::base::diagnostics::{Code, Severity};
+use crate::base::order::sort_by;
 use crate::base::units::{counted, time_ns};
 use crate::trace::Trace;
 use crate::trace::read::snapshot;
@@ -41,7 +42,7 @@ impl Facts {
         let (trace, table) = (analysis.trace, &analysis.trace.table);
         let mut names: Vec<String> =
             table.metadata.device_names().into_iter().map(|(_, name)| name).collect();
-        names.sort_unstable();
+        sort_by(&mut names, Ord::cmp);
         names.dedup();
         let has_key = |key| table.layouts.all().iter().any(|layout| layout.find(key).is_some());
         Facts {

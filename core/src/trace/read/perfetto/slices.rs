@@ -126,7 +126,7 @@ fn move_ends(slices: &mut [Slice], table: &Table, diagnostics: &mut Diagnostics)
 
 /// Gives every end to the innermost open slice.
 fn nest(marks: &mut [Mark], table: &mut Table, track: TrackId) {
-    marks.sort_by_key(|mark| mark.ts);
+    sort_by_key(marks, |mark| (mark.ts, 0));
     let mut open: Vec<Mark> = Vec::new();
     for mark in marks {
         if mark.row.is_some() {
