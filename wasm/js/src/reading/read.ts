@@ -129,7 +129,5 @@ export function read<E>(
   const onCounts =
     onProgress &&
     ((counts: ReadCounts): void => onProgress({ ...counts, preview: reading.preview()[0] as PreviewSummary }));
-  return readWith(reading, input, reader, { signal, threads, onCounts }, () =>
-    finishBy(reading, rules),
-  );
+  return readWith(reading, input, reader, { signal, threads, onCounts }, () => finishBy(reading, rules));
 }
