@@ -24,7 +24,7 @@ pub(crate) mod intervals;
 pub mod overview;
 pub mod query;
 pub mod replay;
-pub(crate) mod serving;
+pub mod serving;
 pub mod tasks;
 pub mod timeline;
 pub mod torch;

@@ -35,7 +35,7 @@ const RUST: [(&str, Layers); 15] = [
     (
         "core/src/base",
         &[
-            &["varints", "words"],
+            &["varints", "without_comments", "words"],
             &[
                 "demangle",
                 "diagnostics",
@@ -59,10 +59,11 @@ const RUST: [(&str, Layers); 15] = [
         &[
             &["table"],
             &["dialect", "read", "tree"],
-            &["kernel_rules", "samples", "versions"],
+            &["kernel_rules", "samples", "step_rules", "versions"],
             &["pair"],
             &["link"],
-            &["execution"],
+            &["capture", "execution", "iterations"],
+            &["attribution"],
             &["records"],
         ],
     ),
@@ -72,7 +73,7 @@ const RUST: [(&str, Layers); 15] = [
             &["children", "context", "formulas", "intervals", "query"],
             &["tasks", "torch"],
             &["device"],
-            &["replay"],
+            &["replay", "serving"],
             &["timeline"],
             &["overview"],
         ],
@@ -100,7 +101,7 @@ const RUST: [(&str, Layers); 15] = [
     (
         "native/cli/src",
         &[
-            &["failure", "terminal"],
+            &["failure", "steps_from", "terminal"],
             &["print", "progress", "random"],
             &["args"],
             &["named_files"],

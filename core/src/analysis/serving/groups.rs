@@ -1,10 +1,10 @@
 //! Sums and distributions of iterations: of a phase, or of a kind.
 
 use super::parts::{PARTS, Part};
+use super::quantile::quantile;
 use super::served::Served;
 use crate::analysis::device::kernel_limits::Limits;
 use crate::analysis::device::peak::Bound;
-use crate::base::order::sort_by_key;
 use crate::base::words::words;
 use alloc::vec::Vec;
 
@@ -35,7 +35,7 @@ words! {
 }
 
 impl ServingBound {
-    /// What it is, as the subject and verb of a sentence.
+    /// The beginning of a sentence that ends with a share of the time.
     pub(crate) fn takes(self) -> &'static str {
         match self {
             ServingBound::Compute => "kernels limited by the peak rate take",
@@ -156,26 +156,5 @@ impl Group {
     /// A number in each second of the time.
     pub(crate) fn per_second(&self, number: Option<i64>) -> Option<f64> {
         number.filter(|_| self.wall_ns > 0).map(|number| number as f64 / (self.wall_ns as f64 / 1e9))
-    }
-}
-
-/// A percentile by nearest rank: the least value that at least so many percent of the values are not above.
-pub(crate) fn quantile(values: impl Iterator<Item = i64>, percent: usize) -> Option<i64> {
-    let mut values: Vec<i64> = values.collect();
-    sort_by_key(&mut values, |&value| (value, 0));
-    let rank = (values.len() * percent).div_ceil(100).max(1);
-    values.get(rank - 1).copied()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quantile;
-
-    #[test]
-    fn percentiles_are_values_by_nearest_rank() {
-        let of = |count: i64, percent| quantile((1..=count).rev(), percent);
-        assert_eq!([50, 90, 99].map(|percent| of(10, percent)), [5, 9, 10].map(Some));
-        assert_eq!([50, 90, 99].map(|percent| of(1, percent)), [1, 1, 1].map(Some));
-        assert_eq!((of(0, 50), of(200, 99)), (None, Some(198)));
     }
 }

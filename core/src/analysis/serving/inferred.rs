@@ -29,7 +29,7 @@ const SIMILAR: f64 = 0.8;
 /// The number of kinds of one length that others are compared with.
 const MOST_ALIKE: usize = 8;
 
-/// The number of kinds of iterations that are told apart.
+/// The number of kinds of iterations that have a name of their own.
 const KINDS: usize = 8;
 
 /// Iterations that were inferred.

@@ -1,9 +1,9 @@
 //! The answer of `serving` as text for a person.
 
+use super::answer::ServingAnswer;
 use super::groups::Group;
 use super::parts::{PARTS, Part};
 use super::served::Served;
-use super::serving_rows::ServingAnswer;
 use crate::base::order::{descending, sort_by_key};
 use crate::base::page::Page;
 use crate::base::rows::{Cell, Rows};

@@ -1,7 +1,7 @@
 //! Which iterations are a warm-up: those at the start that are slow for their kind.
 
-use super::groups::quantile;
 use super::kinds::kinds;
+use super::quantile::quantile;
 use super::served::Served;
 use alloc::vec;
 use alloc::vec::Vec;

@@ -1,0 +1,96 @@
+//! The iterations of a trace: those that ranges name, else profiler steps, else those that launches show.
+
+use super::inferred::infer;
+use super::parts::PARTS;
+use super::served::{Process, Served};
+use super::steady::mark_warm_up;
+use crate::analysis::context::Analysis;
+use crate::analysis::device::kernel_limits::Limits;
+use crate::analysis::device::kernel_work::KernelWork;
+use crate::analysis::intervals::Interval;
+use crate::base::order::sort_by_key;
+use crate::trace::iterations::{Iteration, Iterations};
+use crate::trace::step_rules::StepName;
+use crate::trace::table::events::Row;
+use alloc::vec::Vec;
+
+impl Analysis<'_> {
+    /// Returns the iterations of the trace.
+    pub(crate) fn serving(&self) -> &Serving {
+        self.once(|| Serving::new(self))
+    }
+}
+
+/// The iterations of a trace.
+pub(crate) struct Serving {
+    /// Those of each process in order of time.
+    pub(crate) served: Vec<Served>,
+    /// The share of them whose launches repeat, if no range names them.
+    pub(crate) inferred: Option<f64>,
+}
+
+impl Serving {
+    fn new(analysis: &Analysis<'_>) -> Serving {
+        let table = &analysis.trace.table;
+        let iterations = Iterations::new(analysis.trace);
+        let numbers = iterations.clone().numbered(table).into_iter().map(|(_, number)| number);
+        let named = iterations.0.into_iter().zip(numbers);
+        let named: Vec<Served> = named
+            .map(|(Iteration { row, name }, number)| {
+                begun(row, (table.ts(row), table.end(row)), name, number)
+            })
+            .collect();
+        if !named.is_empty() || analysis.trace.step_rules.are_chosen() {
+            return Serving { served: measured(analysis, named), inferred: None };
+        }
+        // Without iterations, the steps of a trace are profiler steps.
+        let steps = analysis.step_finder().steps.iter();
+        let step = |&(row, number): &(Row, i64)| {
+            begun(row, (table.ts(row), table.end(row)), StepName::new(None, None, None, None), number)
+        };
+        let steps: Vec<Served> = steps.map(step).collect();
+        if steps.len() > 1 {
+            return Serving { served: measured(analysis, steps), inferred: None };
+        }
+        let Some(inferred) = infer(analysis) else { return Serving { served: Vec::new(), inferred: None } };
+        let numbered = (1..).zip(inferred.iterations);
+        let begun = numbered.map(|(number, (row, time, name))| begun(row, time, name, number)).collect();
+        Serving { served: measured(analysis, begun), inferred: Some(inferred.confidence) }
+    }
+}
+
+/// Measures iterations, which are ordered by time.
+fn measured(analysis: &Analysis<'_>, mut all: Vec<Served>) -> Vec<Served> {
+    let table = &analysis.trace.table;
+    if all.is_empty() {
+        return all;
+    }
+    let pid = |one: &Served| table.track(one.row).pid;
+    // The sort is stable, and the iterations are ordered by time.
+    sort_by_key(&mut all, |one| (i64::from(pid(one).0), 0));
+    let is_only = all.iter().all(|one| pid(one) == pid(&all[0]));
+    let mut limits = KernelWork::new(analysis.trace);
+    for process in all.chunk_by_mut(|a, b| pid(a) == pid(b)) {
+        let own = pid(&process[0]);
+        Process::new(analysis, Some(own).filter(|_| !is_only)).measure(process, &mut limits);
+        mark_warm_up(process);
+    }
+    all
+}
+
+fn begun(row: Row, host: Interval, name: StepName, number: i64) -> Served {
+    Served {
+        row,
+        number,
+        name,
+        host,
+        time: host,
+        parts_ns: [0; PARTS],
+        activities: 0,
+        device_sum_ns: 0,
+        graphs: 0,
+        graph_calls_ns: 0,
+        limits: Limits::default(),
+        is_warm_up: false,
+    }
+}
