@@ -136,6 +136,12 @@ impl Trace {
         Ok(joined)
     }
 
+    /// Whether the trace has launches of graphs, whose operators a capture can show.
+    pub fn launches_graphs(&self) -> bool {
+        let names = self.table.names.that(|name| name.contains("GraphLaunch"));
+        self.links.launch_of.iter().any(|&(_, call)| names.has(self.table.name_id(call)))
+    }
+
     /// Returns the operator that device work belongs to: that of the capture of its graph, else that of its launch.
     pub fn owner(&self, work: Row) -> Option<Owner<'_>> {
         let captured = self.attribution.as_ref().and_then(|attribution| attribution.owner(work));

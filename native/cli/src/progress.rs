@@ -52,8 +52,8 @@ impl ChosenRules {
 pub(crate) struct Reading {
     /// The rules that the user chose.
     pub(crate) rules: ChosenRules,
-    /// The traces of captures of graphs.
-    pub(crate) captures: Vec<PathBuf>,
+    /// The traces of captures of graphs: those next to the trace if none are given; `None` if they are not used.
+    pub(crate) captures: Option<Vec<PathBuf>>,
     /// The execution trace of the same program.
     pub(crate) execution_trace: Option<PathBuf>,
     /// The part of a trace to read, in ns after the start of the recording.
@@ -78,10 +78,13 @@ pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) 
         if let Some(path) = &reading.execution_trace {
             trace = join(trace, path, &|trace, other| trace.join(other).map(|_| ()))?;
         }
-        for path in &reading.captures {
-            trace = join(trace, path, &|trace, other| trace.join_capture(other).map(|_| ()))?;
+        match &reading.captures {
+            Some(given) if given.is_empty() => Ok(join_captures_beside(trace, source)),
+            Some(given) => given.iter().try_fold(trace, |trace, path| {
+                join(trace, path, &|trace, other| trace.join_capture(other).map(|_| ()))
+            }),
+            None => Ok(trace),
         }
-        Ok(trace)
     });
     match read {
         Ok(trace) => Some(trace),
@@ -116,6 +119,28 @@ fn read_part(source: &Source, reading: &Reading) -> Result<Trace, InputError> {
 /// Reads the outline of a source with a progress bar.
 pub(crate) fn read_outline_with_bar(source: &Source) -> Result<(Outline, Diagnostics), InputError> {
     read_with_bar(source, |progress| read_outline(source, progress))
+}
+
+/// The folder of captures that inference engines write next to their traces.
+const CAPTURES: &str = "capture_traces";
+
+/// Joins the captures in a folder next to a trace that launches graphs. Reports each that is not used.
+fn join_captures_beside(mut trace: Trace, source: &Source) -> Trace {
+    let Source::File(path) = source else { return trace };
+    let folder = path.parent().unwrap_or(Path::new("")).join(CAPTURES);
+    if !folder.is_dir() || !trace.launches_graphs() {
+        return trace;
+    }
+    for capture in sources(&[folder]).unwrap_or_default() {
+        let read = read_with_bar(&capture, |progress| read(&capture, progress));
+        let joined = read.map_err(|error| error.to_string()).and_then(|other| {
+            trace.join_capture(other).map_err(|error| format!("{}: {error}", capture.path()))
+        });
+        if let Err(error) = joined {
+            report(format!("not used as a capture: {error}"));
+        }
+    }
+    trace
 }
 
 /// Joins another trace by `join`.

@@ -25,16 +25,17 @@ const LONGEST: u64 = 256 << 20;
 pub(super) fn reading(matches: &ArgMatches) -> Reading {
     Reading {
         rules: rules_of(matches),
-        captures: all_of(matches, "capture"),
+        captures: captures_of(matches),
         execution_trace: matches.try_get_one("execution-trace").ok().flatten().cloned(),
         window: matches.try_get_one("window").ok().flatten().copied(),
         memory_limit: matches.try_get_one("memory-limit").ok().flatten().copied(),
     }
 }
 
-/// The values of an argument that can be repeated, if the command has it.
-fn all_of(matches: &ArgMatches, name: &str) -> Vec<PathBuf> {
-    matches.try_get_many(name).ok().flatten().into_iter().flatten().cloned().collect()
+/// The captures that are given; `None` for a command that uses none.
+fn captures_of(matches: &ArgMatches) -> Option<Vec<PathBuf>> {
+    let given = matches.try_get_many("capture").ok()?;
+    Some(given.into_iter().flatten().cloned().collect())
 }
 
 /// Reads a file that is not a trace, such as rules, peaks, budgets and histories.
@@ -144,7 +145,10 @@ pub(super) fn captures() -> Arg {
         .action(ArgAction::Append)
         .help_heading("Input")
         .value_parser(value_parser!(PathBuf))
-        .help("Take the operators of the kernels of CUDA and HIP graphs from a trace of their capture; can be repeated")
+        .help(
+            "Take the operators of the kernels of CUDA and HIP graphs from a trace of their capture; can be repeated [default: those in a \
+             folder capture_traces next to the trace]",
+        )
 }
 
 pub(super) fn execution_trace() -> Arg {

@@ -7,5 +7,6 @@ mod edges;
 mod hostile;
 mod large;
 mod ranks;
+mod serving;
 mod support;
 mod torch;
