@@ -7,6 +7,7 @@ mod align;
 
 use self::align::{Aligned, Aligner};
 use super::capture::Captures;
+use super::link::search::lower_bound;
 use crate::base::error::Error;
 use crate::base::names::Names;
 use crate::base::order::sort_by_key;
@@ -194,8 +195,9 @@ impl Attribution {
     }
 
     fn owner(&self, work: Row) -> Option<Owner<'_>> {
-        let at = self.owned.binary_search_by_key(&work, |owned| owned.0).ok()?;
-        Some(self.of(self.owned[at].1))
+        let at = lower_bound(self.owned.len(), |at| i64::from(self.owned[at].0), i64::from(work));
+        let owned = self.owned.get(at).filter(|owned| owned.0 == work)?;
+        Some(self.of(owned.1))
     }
 
     fn of(&self, owned: Owned) -> Owner<'_> {

@@ -42,6 +42,9 @@ pub(crate) struct Captures {
     begins: Vec<Row>,
 }
 
+/// The argument with the id of a node of a graph.
+pub(crate) const NODE_ID: &str = "graph node id";
+
 /// The names of copies and of memsets, which are the same whatever they copy.
 const COPY: &str = "Memcpy";
 const SET: &str = "Memset";
@@ -109,8 +112,7 @@ impl Captures {
                     found.graphs.extend(nodes.filter(|nodes| !nodes.is_empty()));
                 } else if first.is_some() {
                     let name = launched(table, call);
-                    let id =
-                        table.field_named(call, FieldPlace::Args, "graph node id").and_then(|v| v.as_i64());
+                    let id = table.field_named(call, FieldPlace::Args, NODE_ID).and_then(|v| v.as_i64());
                     let op = operators[call.index()];
                     let (name, graph) =
                         (names.intern(&name.unwrap_or_default()), found.begins.len() as u32 - 1);

@@ -15,7 +15,7 @@ mod flows;
 mod operators;
 mod processes;
 mod repeated;
-mod search;
+pub(crate) mod search;
 
 use self::absent::{Activity, count_absent};
 use self::flows::{OpIndex, link_backward, link_by_flows};

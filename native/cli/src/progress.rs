@@ -79,7 +79,7 @@ pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) 
             trace = join(trace, path, &|trace, other| trace.join(other).map(|_| ()))?;
         }
         match &reading.captures {
-            Some(given) if given.is_empty() => Ok(join_captures_beside(trace, source)),
+            Some(given) if given.is_empty() => Ok(join_captures_nearby(trace, source)),
             Some(given) => given.iter().try_fold(trace, |trace, path| {
                 join(trace, path, &|trace, other| trace.join_capture(other).map(|_| ()))
             }),
@@ -125,7 +125,7 @@ pub(crate) fn read_outline_with_bar(source: &Source) -> Result<(Outline, Diagnos
 const CAPTURES: &str = "capture_traces";
 
 /// Joins the captures in a folder next to a trace that launches graphs. Reports each that is not used.
-fn join_captures_beside(mut trace: Trace, source: &Source) -> Trace {
+fn join_captures_nearby(mut trace: Trace, source: &Source) -> Trace {
     let Source::File(path) = source else { return trace };
     let folder = path.parent().unwrap_or(Path::new("")).join(CAPTURES);
     if !folder.is_dir() || !trace.launches_graphs() {

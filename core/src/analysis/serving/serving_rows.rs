@@ -17,7 +17,7 @@ use crate::trace::Trace;
 /// The query `serving`.
 pub(crate) const SERVING: Query = Query::with_kinds(
     "serving",
-    "Iterations of an inference engine: phases, tokens, and what bounds them",
+    "Inference engines: phases, tokens, and what bounds iterations",
     &KINDS,
     |trace, request| {
         let analysis = Analysis::new(trace).run_by(request.join);

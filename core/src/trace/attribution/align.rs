@@ -12,10 +12,11 @@ use crate::base::index::Index;
 use crate::base::names::{NameId, Names};
 use crate::base::order::sort_by_key;
 use crate::trace::Trace;
-use crate::trace::capture::{Captures, name_of_work};
+use crate::trace::capture::{Captures, NODE_ID, name_of_work};
 use crate::trace::iterations::Iterations;
 use crate::trace::step_rules::StepName;
-use crate::trace::table::events::Row;
+use crate::trace::table::category::Category;
+use crate::trace::table::events::{Row, Table};
 use crate::trace::table::layout::FieldPlace;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -31,7 +32,7 @@ pub(super) struct Replay {
     /// Ordered by start.
     pub(super) work: Vec<Row>,
     names: Vec<NameId>,
-    /// The ids of the nodes; 0 where they are not stated.
+    /// The ids of the nodes; 0 where they are not stated. Empty if none is.
     ids: Vec<i64>,
     /// What the range around the launch states.
     step: Option<StepName>,
@@ -47,19 +48,25 @@ pub(super) fn replays(trace: &Trace, names: &mut Names) -> Vec<Replay> {
     sort_by_key(&mut work, |&(_, call)| (table.ts(call), i64::from(call)));
     let launches = work.chunk_by(|a, b| a.1 == b.1).map(|of_call| of_call[0].1);
     let steps = stated(trace, launches);
+    let mut known: Vec<Option<NameId>> = vec![None; table.names.len()];
+    let mut name = |work: Row| match table.category(work) {
+        Category::Kernel => *known[table.name_id(work).0 as usize]
+            .get_or_insert_with(|| names.intern(&name_of_work(table, work))),
+        _ => names.intern(&name_of_work(table, work)),
+    };
+    let id = table.names.find(NODE_ID);
     let replay = |(of_call, step): (&[(Row, Row)], Option<StepName>)| Replay {
         work: of_call.iter().map(|pair| pair.0).collect(),
-        names: of_call.iter().map(|pair| names.intern(&name_of_work(table, pair.0))).collect(),
-        ids: of_call.iter().map(|pair| node_id(trace, pair.0).unwrap_or(0)).collect(),
+        names: of_call.iter().map(|pair| name(pair.0)).collect(),
+        ids: id.map_or(Vec::new(), |key| of_call.iter().map(|pair| node_id(table, pair.0, key)).collect()),
         step,
     };
     work.chunk_by(|a, b| a.1 == b.1).zip(steps).map(replay).collect()
 }
 
-/// The id of a node in its graph.
-fn node_id(trace: &Trace, work: Row) -> Option<i64> {
-    let id = trace.table.field_named(work, FieldPlace::Args, "graph node id")?.as_i64();
-    id.filter(|&id| id != 0)
+/// The id of the node that work is of; 0 if it is not stated.
+fn node_id(table: &Table, work: Row, key: NameId) -> i64 {
+    table.field_with(work, FieldPlace::Args, key).and_then(|value| value.as_i64()).unwrap_or(0)
 }
 
 /// What the iteration around each call states.

@@ -2,7 +2,7 @@
 
 /// Returns the first of `length` indexes whose key is not below `key`, and `length` if there is none. Keys ascend. The search begins
 /// where the key would be if all keys were spread evenly, and doubles its steps from there.
-pub(super) fn lower_bound(length: usize, key_at: impl Fn(usize) -> i64, key: i64) -> usize {
+pub(crate) fn lower_bound(length: usize, key_at: impl Fn(usize) -> i64, key: i64) -> usize {
     let Some(end) = length.checked_sub(1) else { return 0 };
     let (first, last) = (key_at(0), key_at(end));
     if key <= first || key > last {

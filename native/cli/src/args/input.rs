@@ -144,6 +144,7 @@ pub(super) fn captures() -> Arg {
         .value_name("FILE")
         .action(ArgAction::Append)
         .help_heading("Input")
+        .hide_short_help(true)
         .value_parser(value_parser!(PathBuf))
         .help(
             "Take the operators of the kernels of CUDA and HIP graphs from a trace of their capture; can be repeated [default: those in a \

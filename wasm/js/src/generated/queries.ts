@@ -2737,7 +2737,7 @@ export interface Answers {
   stacks(options?: StacksOptions): StacksRow[];
   /** Profiler steps: what each spent its time on. */
   steps(options?: StepsOptions): StepsRow[];
-  /** Iterations of an inference engine: phases, tokens, and what bounds them. */
+  /** Inference engines: phases, tokens, and what bounds iterations. */
   serving(options?: ServingOptions): ServingRow[];
   /** Every function event, with PyTorch's field names. */
   events(options?: EventsOptions): EventsRow[];
