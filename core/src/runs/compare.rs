@@ -12,6 +12,7 @@
 //! |---|---|
 //! | [`profile`] | the places of a step, with a sample for each step |
 //! | `align` | which places of one profile are which of the other |
+//! | `iterations` | which iterations of an inference engine are comparable |
 //! | `measure` | times and counts of groups of places; pairs of ranks add up |
 //! | `lines` | the lines, whose values add up to the totals |
 //! | `noise` | which changes are more than noise; `statistics` has the methods |
@@ -22,6 +23,7 @@
 mod align;
 mod change;
 mod hardware;
+mod iterations;
 pub(crate) mod kinds;
 mod lines;
 mod measure;
@@ -66,8 +68,18 @@ pub struct Comparer {
 }
 
 impl Comparer {
-    /// Adds two profiles of the same rank.
+    /// Adds two profiles of the same rank. Of iterations of inference engines, those that are comparable.
     pub fn add(&mut self, base: &Profile, new: &Profile) {
+        let comparable = iterations::comparable([base, new]);
+        let (profiles, note) = comparable.map_or((None, None), |one| (one.profiles, Some(one.note)));
+        match &profiles {
+            Some([base, new]) => self.add_steps(base, new),
+            None => self.add_steps(base, new),
+        }
+        note.into_iter().for_each(|note| self.note(note));
+    }
+
+    fn add_steps(&mut self, base: &Profile, new: &Profile) {
         let rank = base.rank();
         let at = self.ranks.iter().position(|known| rank.is_some() && known.0 == rank).unwrap_or_else(|| {
             self.ranks.push((rank, [0; 2]));

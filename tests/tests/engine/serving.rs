@@ -5,6 +5,9 @@ mod real;
 mod repeating;
 
 use generated::{Engine, Program, Worked};
+use kinetoscope_core::runs::compare::Comparison;
+use kinetoscope_core::runs::compare::profile::Profile;
+use kinetoscope_core::runs::compare::query::DiffOptions;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::step_rules::{StepName, StepRules};
 use kinetoscope_tests::answers::{made, rows};
@@ -177,6 +180,42 @@ fn what_takes_most_of_the_time_is_the_bound() {
     events[5]["dur"] = json!(300);
     events[5]["ts"] = json!(50);
     assert_eq!(bound(&events[..6]), "host");
+}
+
+/// A comparison of servers is one of the same work: another mix of batches is no change.
+#[test]
+fn comparisons_align_iterations_by_phase_and_batch() {
+    let server = |batches: &[(i64, i64)]| {
+        let mut events = Vec::new();
+        let mut now = 0;
+        for (id, (batch, dur)) in batches.iter().enumerate() {
+            let dur = dur + (id as i64 * 7) % 3;
+            events.push(json!({"ph": "X", "cat": "user_annotation", "name": format!("step[DECODE bs={batch}]"), "pid": 1, "tid": 1,
+                "ts": now, "dur": dur + 20}));
+            events.push(json!({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": now + 2,
+                "dur": 5, "args": {"correlation": id + 1}}));
+            events.push(json!({"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": now + 10, "dur": dur,
+                "args": {"correlation": id + 1}}));
+            now += dur + 40;
+        }
+        Profile::from_trace(&of_events(events), "trace")
+    };
+    let small = |count: usize| vec![(8, 100); count];
+    let large = |count: usize| vec![(64, 400); count];
+    let compared =
+        |a: &Profile, b: &Profile| Comparison::new(a, b).page(&DiffOptions::default()).to_text(None);
+    let (a, b) = (server(&small(12)), server(&[small(12), large(12)].concat()));
+    let text = compared(&a, &b);
+    assert!(text.contains("compared: 12 of 12 and of 24 iterations"), "{text}");
+    let wall = text.lines().find(|line| line.starts_with("wall")).expect("the wall time");
+    assert!(wall.contains("+0.000us") && wall.trim_end().ends_with("no"), "{text}");
+    let text = compared(&a, &server(&large(12)));
+    assert!(text.contains("differences can be due to that"), "{text}");
+    let text = compared(&b, &server(&[large(12), small(12)].concat()));
+    assert!(!text.contains("compared:"), "all are compared: {text}");
+    // A profile that is written and read again is compared in the same way.
+    let again = Profile::from_bytes(&b.to_bytes()).expect("a profile");
+    assert_eq!(compared(&a, &again), compared(&a, &b));
 }
 
 #[test]

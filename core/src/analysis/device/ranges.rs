@@ -47,12 +47,15 @@ pub(crate) fn step_ranges(trace: &Trace) -> Vec<(Row, i64)> {
 }
 
 impl Analysis<'_> {
+    /// Whether the steps are profiler steps.
+    pub(crate) fn has_profiler_steps(&self) -> bool {
+        !self.trace.step_rules.are_chosen() && !profiler_steps(&self.trace.table).is_empty()
+    }
+
     /// Whether steps do the same work as far as their names show it: profiler steps, or iterations of one phase, with the same
     /// requests and tokens.
     pub(crate) fn steps_are_alike(&self) -> bool {
-        let trace = self.trace;
-        let is_profiled = !trace.step_rules.are_chosen() && !profiler_steps(&trace.table).is_empty();
-        let iterations = if is_profiled { Vec::new() } else { Iterations::new(trace).0 };
+        let iterations = if self.has_profiler_steps() { Vec::new() } else { Iterations::new(self.trace).0 };
         iterations.windows(2).all(|pair| pair[0].name.is_like(&pair[1].name))
     }
 }
@@ -82,6 +85,8 @@ fn profiler_steps(table: &Table) -> Vec<(Row, i64)> {
 pub(crate) struct StepFinder {
     /// The annotations that are steps with their numbers, ordered by time.
     pub(crate) steps: Vec<(Row, i64)>,
+    /// Whether the steps are copies of ranges on streams.
+    are_copies: bool,
     /// By process: indexes of its steps, in order of time.
     pub(super) processes: Vec<(NameId, Vec<usize>)>,
 }
@@ -102,7 +107,9 @@ impl StepFinder {
         let processes = order.chunk_by(|a, b| a.0 == b.0);
         let processes =
             processes.map(|chunk| (chunk[0].0, chunk.iter().map(|step| step.1).collect())).collect();
-        StepFinder { steps, processes }
+        let is_copy = |step: &(Row, i64)| table.category(step.0) == Category::GpuUserAnnotation;
+        let are_copies = steps.first().is_some_and(is_copy);
+        StepFinder { steps, are_copies, processes }
     }
 
     /// The steps of the processes that launch these activities of a device; all if it is not known which do.
@@ -123,12 +130,14 @@ impl StepFinder {
         if process_rows.is_empty() { all().collect() } else { process_rows }
     }
 
-    /// The last step that began at or before the start of an event, if it lies within it. Device work starts with its launch.
+    /// The last step that began at or before the start of an event, if it lies within it. Device work starts with its launch, unless
+    /// the steps are copies of ranges on streams.
     /// `None` as well if several processes have steps, and the event is of none of them.
     pub(crate) fn find(&self, trace: &Trace, row: Row) -> Option<usize> {
         let table = &trace.table;
         let is_work = table.category(row).is_device_work();
-        let from = if is_work { trace.links.launch(row) } else { None }.unwrap_or(row);
+        let launch = if is_work && !self.are_copies { trace.links.launch(row) } else { None };
+        let from = launch.unwrap_or(row);
         let indices = match &self.processes[..] {
             [only] => &only.1,
             all => {

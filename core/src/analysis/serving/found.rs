@@ -2,11 +2,10 @@
 
 use super::inferred::infer;
 use super::parts::PARTS;
-use super::served::{Process, Served};
+use super::served::{Measured, Served};
 use super::steady::mark_warm_up;
 use crate::analysis::context::Analysis;
 use crate::analysis::device::kernel_limits::Limits;
-use crate::analysis::device::kernel_work::KernelWork;
 use crate::analysis::intervals::Interval;
 use crate::base::order::sort_by_key;
 use crate::trace::iterations::{Iteration, Iterations};
@@ -69,10 +68,10 @@ fn measured(analysis: &Analysis<'_>, mut all: Vec<Served>) -> Vec<Served> {
     // The sort is stable, and the iterations are ordered by time.
     sort_by_key(&mut all, |one| (i64::from(pid(one).0), 0));
     let is_only = all.iter().all(|one| pid(one) == pid(&all[0]));
-    let mut limits = KernelWork::new(analysis.trace);
+    let mut by = Measured::new(analysis, all[0].row);
     for process in all.chunk_by_mut(|a, b| pid(a) == pid(b)) {
         let own = pid(&process[0]);
-        Process::new(analysis, Some(own).filter(|_| !is_only)).measure(process, &mut limits);
+        by.measure(process, Some(own).filter(|_| !is_only));
         mark_warm_up(process);
     }
     all

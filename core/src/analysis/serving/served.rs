@@ -12,7 +12,9 @@ use crate::analysis::device::kernel_limits::Limits;
 use crate::analysis::device::kernel_work::KernelWork;
 use crate::analysis::device::names::is_graph_launch;
 use crate::analysis::intervals::{Collector, Interval, Intervals, lengths_in};
-use crate::base::names::{NameId, NameSet};
+use crate::base::names::NameId;
+use crate::base::order::sort_by_key;
+use crate::trace::link::is_launch_name;
 use crate::trace::step_rules::StepName;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Row;
@@ -54,38 +56,74 @@ impl Served {
     }
 }
 
-/// A process with iterations.
-pub(super) struct Process<'a> {
+/// What iterations are measured by, for each process of a trace.
+pub(super) struct Measured<'a> {
     analysis: &'a Analysis<'a>,
-    /// Whose launches are counted; `None` for all.
-    pid: Option<NameId>,
-    samplers: NameSet,
+    work: KernelWork<'a>,
+    /// Whether the iterations are copies of ranges on streams: work belongs to them by its own time and process.
+    are_copies: bool,
+    /// Activities, launch calls, and ranges in which an engine samples; with their process, which they are sorted by.
+    activities: Vec<(NameId, Row)>,
+    calls: Vec<(NameId, Row)>,
+    samplers: Vec<(NameId, Row)>,
 }
 
-impl<'a> Process<'a> {
-    pub(super) fn new(analysis: &'a Analysis<'a>, pid: Option<NameId>) -> Process<'a> {
-        let samplers = analysis.trace.table.names.that(|name| name.contains(": sample"));
-        Process { analysis, pid, samplers }
+/// The rows of a process; all without one.
+fn of_process(rows: &[(NameId, Row)], pid: Option<NameId>) -> &[(NameId, Row)] {
+    let Some(pid) = pid else { return rows };
+    let from = rows.partition_point(|row| row.0 < pid);
+    &rows[from..from + rows[from..].partition_point(|row| row.0 == pid)]
+}
+
+fn by_process(mut rows: Vec<(NameId, Row)>) -> Vec<(NameId, Row)> {
+    // The sort is stable.
+    sort_by_key(&mut rows, |row| (i64::from(row.0.0), 0));
+    rows
+}
+
+impl<'a> Measured<'a> {
+    pub(super) fn new(analysis: &'a Analysis<'a>, first: Row) -> Measured<'a> {
+        let trace = analysis.trace;
+        let table = &trace.table;
+        let are_copies = table.category(first) == Category::GpuUserAnnotation;
+        let pid = |row: Row| table.track(row).pid;
+        let of_work = |row: Row| {
+            let launch = trace.links.launch(row).filter(|_| !are_copies);
+            (pid(launch.unwrap_or(row)), row)
+        };
+        let launching = table.names.that(is_launch_name);
+        let sampling = table.names.that(|name| name.contains(": sample"));
+        let (mut calls, mut samplers) = (Vec::new(), Vec::new());
+        for row in table.rows().filter(|&row| table.is_span(row)) {
+            let (category, name) = (table.category(row), table.name_id(row));
+            if category.is_launch_call() && launching.has(name) {
+                calls.push((pid(row), row));
+            } else if category == Category::UserAnnotation && sampling.has(name) {
+                samplers.push((pid(row), row));
+            }
+        }
+        let activities = analysis.activities().iter().flat_map(|device| &device.1);
+        Measured {
+            analysis,
+            work: KernelWork::new(trace),
+            are_copies,
+            activities: by_process(activities.map(|&row| of_work(row)).collect()),
+            calls: by_process(calls),
+            samplers: by_process(samplers),
+        }
     }
 
-    fn is_own(&self, row: Row) -> bool {
-        self.pid.is_none_or(|pid| self.analysis.trace.table.track(row).pid == pid)
-    }
-
-    /// Measures the iterations of the process, which are ordered by time.
-    pub(super) fn measure(&self, served: &mut [Served], work: &mut KernelWork<'_>) {
+    /// Measures the iterations of a process, or of the only one, which are ordered by time.
+    pub(super) fn measure(&mut self, served: &mut [Served], pid: Option<NameId>) {
         let table = &self.analysis.trace.table;
-        let (classes, sampling) = (self.analysis.classes(), self.sampling());
+        let (classes, sampling) = (self.analysis.classes(), self.sampling(pid));
         let mut sets: [Collector; PARTS - 1] = Default::default();
         let mut ends: Vec<Option<i64>> = vec![None; served.len()];
-        for &row in self.analysis.activities().iter().flat_map(|device| &device.1) {
+        for &(_, row) in of_process(&self.activities, pid) {
             let launch = self.analysis.trace.links.launch(row);
-            if !launch.map_or(self.pid.is_none(), |launch| self.is_own(launch)) {
-                continue;
-            }
             let (time, is_kernel) =
                 ((table.ts(row), table.end(row)), table.category(row) == Category::Kernel);
-            let instant = table.ts(launch.unwrap_or(row));
+            let instant = table.ts(launch.filter(|_| !self.are_copies).unwrap_or(row));
             let part = match Part::of_work(classes.category(row)) {
                 _ if !is_kernel => Part::Copies,
                 Part::OtherKernels if launch.is_some() && sampling.has(instant) => Part::Sampling,
@@ -101,10 +139,10 @@ impl<'a> Process<'a> {
             one.device_sum_ns += time.1 - time.0;
             ends[at] = Some(ends[at].map_or(time.1, |end| end.max(time.1)));
             if is_kernel && !matches!(part, Part::Communication | Part::MoeDispatch) {
-                one.limits.add(time.1 - time.0, work.least(&classes, row));
+                one.limits.add(time.1 - time.0, self.work.least(&classes, row));
             }
         }
-        self.calls(served, &mut sets[Part::Launch as usize]);
+        self.count_calls(served, pid, &mut sets[Part::Launch as usize]);
         for one in served.iter() {
             sets[Part::Host as usize].push(one.host);
         }
@@ -113,14 +151,12 @@ impl<'a> Process<'a> {
     }
 
     /// Adds the launch calls of the iterations, and counts those of graphs.
-    fn calls(&self, served: &mut [Served], launches: &mut Collector) {
+    fn count_calls(&self, served: &mut [Served], pid: Option<NameId>, launches: &mut Collector) {
         let table = &self.analysis.trace.table;
         let graphs = table.names.that(is_graph_launch);
-        let is_launch = table.names.that(crate::trace::link::is_launch_name);
-        let is_call = |row: &Row| table.category(*row).is_launch_call() && table.is_span(*row);
-        for row in table.rows().filter(is_call).filter(|&row| is_launch.has(table.name_id(row))) {
+        for &(_, row) in of_process(&self.calls, pid) {
             let instant = table.ts(row);
-            if let Some(at) = within(served, instant).filter(|_| self.is_own(row)) {
+            if let Some(at) = within(served, instant) {
                 launches.push((instant, table.end(row)));
                 if graphs.has(table.name_id(row)) {
                     served[at].graphs += 1;
@@ -131,15 +167,9 @@ impl<'a> Process<'a> {
     }
 
     /// The ranges in which an engine samples.
-    fn sampling(&self) -> Periods {
+    fn sampling(&self, pid: Option<NameId>) -> Periods {
         let table = &self.analysis.trace.table;
-        let is_sampler = |row: &Row| {
-            self.samplers.has(table.name_id(*row))
-                && table.category(*row) == Category::UserAnnotation
-                && table.is_span(*row)
-                && self.is_own(*row)
-        };
-        let ranges = table.rows().filter(is_sampler).map(|row| (table.ts(row), table.end(row)));
+        let ranges = of_process(&self.samplers, pid).iter().map(|&(_, row)| (table.ts(row), table.end(row)));
         Periods(Intervals::union_of(ranges.collect()))
     }
 }

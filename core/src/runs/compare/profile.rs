@@ -31,6 +31,7 @@ use crate::runs::ranks::phases::Times;
 use crate::runs::ranks::run::rank_in;
 use crate::runs::ranks::summary::Summary;
 use crate::trace::Trace;
+use crate::trace::iterations::{Iteration, Iterations};
 use crate::trace::table::events::Row;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -44,6 +45,14 @@ pub(crate) struct ProfileStep {
     /// The number of the step; `None` for a complete trace.
     pub(crate) number: Option<i64>,
     pub(crate) wall_ns: i64,
+}
+
+/// What makes iterations of an inference engine comparable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StepKind {
+    pub(crate) phase: String,
+    pub(crate) batch: Option<i64>,
+    pub(crate) tokens: Option<i64>,
 }
 
 /// The largest allocated memory of a device in each step, in bytes; `None` where nothing was allocated or released.
@@ -60,6 +69,8 @@ pub struct Profile {
     pub(crate) source: String,
     pub(crate) facts: Facts,
     pub(crate) steps: Vec<ProfileStep>,
+    /// What each step is, if they are iterations of an inference engine; else empty.
+    pub(crate) kinds: Vec<StepKind>,
     pub(crate) places: Places,
     /// The idle time of all devices in each step by cause, in ns.
     pub(crate) idle: Vec<[i64; Cause::ALL.len()]>,
@@ -138,6 +149,7 @@ impl Profile {
             source: source.to_owned(),
             facts: Facts::new(analysis, &periods),
             steps: periods.times.iter().zip(&periods.numbers).map(step).collect(),
+            kinds: kinds(analysis, &periods.rows),
             idle: periods.times.iter().map(|&time| idle(devices, &periods, time)).collect(),
             phases: periods.times.iter().map(|&time| phases.within(time)).collect(),
             memory: memory(trace, &periods),
@@ -200,6 +212,7 @@ impl Profile {
         }
         let mut profile = self.clone();
         profile.steps = kept.iter().map(|&at| self.steps[at]).collect();
+        profile.kinds = kept.iter().filter_map(|&at| self.kinds.get(at).cloned()).collect();
         profile.idle = kept.iter().map(|&at| self.idle[at]).collect();
         profile.phases = kept.iter().map(|&at| self.phases[at]).collect();
         for (peaks, from) in profile.memory.iter_mut().zip(&self.memory) {
@@ -215,6 +228,24 @@ impl Profile {
         profile.places.samples.retain(|sample| sample.step != u32::MAX);
         profile
     }
+}
+
+/// What the names of steps state, if they are iterations of an inference engine.
+fn kinds(analysis: &Analysis<'_>, steps: &[Row]) -> Vec<StepKind> {
+    if steps.is_empty() || analysis.has_profiler_steps() {
+        return Vec::new();
+    }
+    // Both are in order of time.
+    let mut steps_left = steps.iter().peekable();
+    let iterations = Iterations::new(analysis.trace).0.into_iter();
+    let of_steps = iterations.filter(|one| steps_left.next_if(|row| **row == one.row).is_some());
+    let kind = |Iteration { name, .. }: Iteration| StepKind {
+        phase: name.phase,
+        batch: name.batch,
+        tokens: name.tokens,
+    };
+    let kinds: Vec<StepKind> = of_steps.map(kind).collect();
+    if kinds.len() == steps.len() { kinds } else { Vec::new() }
 }
 
 /// Returns the idle time of all devices in a step by cause. Of a trace without steps, what is before the first activity of

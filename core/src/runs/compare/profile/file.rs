@@ -4,7 +4,7 @@
 //! damaged is refused or compared without overflows.
 
 use super::places::{Places, ProfileNode, ROOTS, Sample};
-use super::{Facts, Peaks, Profile, ProfileStep, Readings, Sum};
+use super::{Facts, Peaks, Profile, ProfileStep, Readings, StepKind, Sum};
 use crate::analysis::device::idle::Cause;
 use crate::base::error::Error;
 use crate::base::names::NameId;
@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 /// The first bytes.
 pub(crate) const MAGIC: &[u8; 4] = b"KPRF";
 
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 
 /// The longest time that is distinguished, in ns: about 39 hours.
 const LONGEST: i64 = 1 << 47;
@@ -35,6 +35,11 @@ impl Profile {
         out.list(&self.steps, |out, step| {
             out.optional(step.number);
             out.signed(step.wall_ns);
+        });
+        out.list(&self.kinds, |out, kind| {
+            out.text(&kind.phase);
+            out.optional(kind.batch);
+            out.optional(kind.tokens);
         });
         write_places(&mut out, &self.places);
         for step in &self.idle {
@@ -130,6 +135,12 @@ fn read(from: &mut Reader<'_>) -> Option<Profile> {
     let source = from.text()?;
     let facts = read_facts(from)?;
     let steps = from.list(|from| Some(ProfileStep { number: from.optional()?, wall_ns: time(from)? }))?;
+    let kinds = from.list(|from| {
+        Some(StepKind { phase: from.text()?, batch: from.optional()?, tokens: from.optional()? })
+    })?;
+    if !kinds.is_empty() && kinds.len() != steps.len() {
+        return None;
+    }
     let places = read_places(from, steps.len())?;
     let mut idle = Vec::new();
     let mut phases = Vec::new();
@@ -160,7 +171,8 @@ fn read(from: &mut Reader<'_>) -> Option<Profile> {
     let mut summaries = Summaries::default();
     summaries.read(from.raw(from.len())?).ok()?;
     let summary = summaries.into_iter().next().map(Box::new);
-    let profile = Profile { source, facts, steps, places, idle, phases, memory, readings, sums, summary };
+    let profile =
+        Profile { source, facts, steps, kinds, places, idle, phases, memory, readings, sums, summary };
     (!profile.steps.is_empty()).then_some(profile)
 }
 

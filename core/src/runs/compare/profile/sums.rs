@@ -44,6 +44,7 @@ impl Profile {
                 is_summary: true,
                 ..Facts::default()
             },
+            kinds: Vec::new(),
             steps: (of_steps.iter())
                 .map(|step| ProfileStep { number: number(step), wall_ns: step.time.1 - step.time.0 })
                 .collect(),
