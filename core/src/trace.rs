@@ -218,10 +218,12 @@ impl Trace {
     }
 }
 
-/// Whether a row is a range of the host that can be an iteration: neither a Python call nor one of the runtime.
+/// Whether a row is a range of the host that can be an iteration: neither a Python call nor one of the runtime, nor a begin whose
+/// end is missing.
 pub(crate) fn is_range(table: &Table, row: Row) -> bool {
     matches!(table.category(row), Category::UserAnnotation | Category::CpuOp | Category::Other)
         && table.is_span(row)
+        && !(table.ph(row) == b'B' && table.dur(row) <= 0)
 }
 
 /// The name of the instant event with which PyTorch's profiler marks its start.

@@ -34,6 +34,7 @@ for (const [name, from] of Object.entries({ open, "worker.open": worker.open }))
     };
     assert.equal(await products(), 48);
     assert.equal(await products({ captures: [capture()] }), 48 + 18 * 16);
+    assert.equal(await products({ captures: [trace(), capture()] }), 48 + 18 * 16);
     await assert.rejects(products({ captures: [trace()] }), { code: "bad_option" });
     await assert.rejects(products({ captures: capture() }), { code: "bad_option" });
   });
@@ -47,9 +48,15 @@ for (const [name, from] of Object.entries({ open, "worker.open": worker.open }))
     };
     assert.deepEqual(await iterations(), []);
     const rules = { stepRules: "decode,turn {number} of {batch}" };
-    assert.deepEqual(await iterations(rules), [0, 1, 2].map((step) => ["decode", step, 8]));
+    assert.deepEqual(
+      await iterations(rules),
+      [0, 1, 2].map((step) => ["decode", step, 8]),
+    );
     const expression = { stepsFrom: /^TURN (?<number>\d+) of (?<batch>\d+)$/gi };
-    assert.deepEqual(await iterations(expression), [0, 1, 2].map((step) => ["step", step, 8]));
+    assert.deepEqual(
+      await iterations(expression),
+      [0, 1, 2].map((step) => ["step", step, 8]),
+    );
     await assert.rejects(iterations({ stepsFrom: /absent/ }), { code: "bad_option" });
     await assert.rejects(iterations({ stepsFrom: "turn" }), { code: "bad_option" });
     await assert.rejects(iterations({ stepRules: "decode" }), { code: "bad_option" });

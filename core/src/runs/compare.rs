@@ -76,7 +76,9 @@ impl Comparer {
             Some([base, new]) => self.add_steps(base, new),
             None => self.add_steps(base, new),
         }
-        note.into_iter().for_each(|note| self.note(note));
+        if let Some(note) = note {
+            self.note(note);
+        }
     }
 
     fn add_steps(&mut self, base: &Profile, new: &Profile) {

@@ -66,6 +66,8 @@ struct Owned {
     capture: u32,
     node: u32,
     confidence: f32,
+    /// By how much the capture is for a larger batch.
+    padding: u32,
 }
 
 /// What a capture that was joined explains.
@@ -86,11 +88,13 @@ pub struct Joined {
 
 impl Trace {
     /// Joins the trace of a capture of graphs that this trace launches: their work then has the operators, modules, stacks and
-    /// shapes of the calls that were captured. Several captures can be joined; a launch takes the one that agrees best.
+    /// shapes of the calls that were captured. Several captures can be joined; a launch takes the one that agrees best, and of equals
+    /// that for the smallest batch.
     ///
     /// # Errors
     /// Returns [`Error::BadOption`] if `other` has no capture or this trace no launch of a graph, or if no launch agrees with a
-    /// capture: less than nine in ten of its nodes have the same names in the same order.
+    /// capture: less than nine in ten of the nodes of the larger of both have the same names in the same order, or the capture is for
+    /// a smaller batch.
     pub fn join_capture(&mut self, other: Trace) -> Result<Joined, Error> {
         let refuse = |what: &str| Err(Error::BadOption(what.into()));
         let mut names = Names::default();
@@ -105,15 +109,16 @@ impl Trace {
         let sizes = align::capture_sizes(&other, &captures);
         let mut aligner = Aligner::new(&captures, &sizes);
         let mut joined = Joined { confidence: 1.0, ..Joined::default() };
-        let mut best = 0.0_f64;
+        let (mut best, mut are_too_small) = (0.0_f64, false);
         let mut owned: Vec<(Row, Owned)> = Vec::new();
         let number = self.attribution.as_ref().map_or(0, |known| known.captures.len()) as u32;
         for replay in &mut replays {
             let time = |row: Row| self.table.dur(row).max(0);
             joined.launches += 1;
             joined.time_ns += replay.work.iter().map(|&row| time(row)).sum::<i64>();
-            let Aligned { confidence, pairs } = aligner.align(replay);
+            let Aligned { confidence, padding, is_too_small, pairs } = aligner.align(replay);
             best = best.max(confidence);
+            are_too_small |= is_too_small;
             if pairs.is_empty() {
                 continue;
             }
@@ -122,13 +127,19 @@ impl Trace {
             for (at, node) in pairs {
                 let row = replay.work[at];
                 joined.explained_ns += time(row);
-                owned.push((row, Owned { capture: number, node, confidence: confidence as f32 }));
+                let padding = u32::try_from(padding).unwrap_or(u32::MAX);
+                owned.push((row, Owned { capture: number, node, confidence: confidence as f32, padding }));
             }
+        }
+        if joined.explained == 0 && are_too_small {
+            return refuse(
+                "the captures are for fewer requests or tokens than the iterations have that replay a graph with the same kernels",
+            );
         }
         if joined.explained == 0 {
             return Err(Error::BadOption(format!(
-                "no graph launch agrees with a capture: at most {:.0}% of the kernels of a launch have the names of a capture in its \
-                 order; is it of another model, batch or version?",
+                "no graph launch agrees with a capture: of the larger number of nodes, at most {:.0}% have the same names in order; is it of another \
+                 model, batch or version?",
                 best * 100.0
             )));
         }
@@ -174,12 +185,14 @@ pub(crate) struct Replayed<'a> {
 }
 
 impl Attribution {
-    /// Adds a capture. Of work that has an owner, the more certain one stays, or the first of equals.
+    /// Adds a capture. Of work that has an owner, the more certain one stays, of equals that for the smallest batch, else the first.
     fn add(&mut self, capture: Capture, owned: Vec<(Row, Owned)>) {
         self.captures.push(capture);
         self.owned.extend(owned);
         let certain = |owned: &Owned| -i64::from((owned.confidence * 1e6) as i32);
-        sort_by_key(&mut self.owned, |(row, owned)| (i64::from(*row), certain(owned)));
+        let padding = |owned: &Owned| i64::from(owned.padding);
+        sort_by_key(&mut self.owned, |(_, owned)| (certain(owned), padding(owned)));
+        sort_by_key(&mut self.owned, |(row, _)| (i64::from(*row), 0));
         self.owned.dedup_by_key(|(row, _)| *row);
     }
 

@@ -37,6 +37,9 @@ words! {
 /// The phase of a line that leaves it to the requests.
 const BY_REQUESTS: &str = "requests";
 
+/// The most `*` of a pattern: the time to match a name grows with each.
+const MOST_ANY: usize = 4;
+
 /// The phase of a range that the user names without one.
 const ANY: &str = "step";
 
@@ -264,14 +267,19 @@ impl<'a> Rule<'a> {
                 parts.push(Part::Field(field_of(name)?));
                 after
             } else {
-                parts.push(Part::Any);
+                // Several in a row match what one does.
+                if !matches!(parts.last(), Some(Part::Any)) {
+                    parts.push(Part::Any);
+                }
                 &special[1..]
             };
         }
         if !rest.is_empty() {
             parts.push(Part::Text(rest));
         }
-        if parts.iter().any(|part| matches!(part, Part::Text(_))) {
+        if parts.iter().filter(|part| matches!(part, Part::Any)).count() > MOST_ANY {
+            Err(format!("the pattern has more than {MOST_ANY} `*`"))
+        } else if parts.iter().any(|part| matches!(part, Part::Text(_))) {
             Ok(Some(Rule { phase, parts }))
         } else {
             Err("the pattern has no text".to_owned())
@@ -451,6 +459,7 @@ mod tests {
             ("decode,{batch", "not closed"),
             ("decode,a{bach}", "decode_tokens"),
             ("decode,*{batch}", "no text"),
+            ("decode,*a*a*a*a*a", "more than 4"),
         ] {
             let error = StepRules::parse(&["decode,a\n#\n", line].concat()).expect_err(line).to_string();
             assert!(error.contains("line 3") && error.contains(what), "{error}");
@@ -462,6 +471,8 @@ mod tests {
         let rules = StepRules::parse("a,x*-{batch}*-{tokens}").expect("rules");
         assert_eq!(step(&rules, "x-y-1-z-2"), Some(("a".into(), [Some(1), Some(2), None, None])));
         assert_eq!(step(&rules, "x-y-z-2"), None);
+        let many = ["a,", &"*".repeat(60), "x"].concat();
+        assert_eq!(step(&StepRules::parse(&many).expect("rules"), &"y".repeat(300)), None);
         let rules = StepRules::parse("a,*é{batch}*").expect("rules");
         assert_eq!(step(&rules, "ééé7é"), Some(("a".into(), [Some(7), None, None, None])));
     }

@@ -18,6 +18,7 @@ use kinetoscope_core::trace::step_rules::StepRules;
 use kinetoscope_core::trace::versions::Rules;
 use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::time::{Duration, Instant};
 
 /// The rules that the user chose for traces.
@@ -80,9 +81,7 @@ pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) 
         }
         match &reading.captures {
             Some(given) if given.is_empty() => Ok(join_captures_nearby(trace, source)),
-            Some(given) => given.iter().try_fold(trace, |trace, path| {
-                join(trace, path, &|trace, other| trace.join_capture(other).map(|_| ()))
-            }),
+            Some(given) => join_captures(trace, given),
             None => Ok(trace),
         }
     });
@@ -119,6 +118,31 @@ fn read_part(source: &Source, reading: &Reading) -> Result<Trace, InputError> {
 /// Reads the outline of a source with a progress bar.
 pub(crate) fn read_outline_with_bar(source: &Source) -> Result<(Outline, Diagnostics), InputError> {
     read_with_bar(source, |progress| read_outline(source, progress))
+}
+
+/// Joins the captures that are given. An engine writes one for each size of a batch, so that some can be of no launch: they are
+/// reported, unless none is joined.
+fn join_captures(mut trace: Trace, given: &[PathBuf]) -> Result<Trace, String> {
+    let mut refused = Vec::new();
+    for path in given {
+        if path.is_dir() {
+            return Err(format!("{}: this is a folder, not a file", path.display()));
+        }
+        for source in sources(slice::from_ref(path)).map_err(|error| error.to_string())? {
+            let other = read_with_bar(&source, |progress| read(&source, progress))
+                .map_err(|error| error.to_string())?;
+            if let Err(error) = trace.join_capture(other) {
+                refused.push(format!("{}: {error}", source.name()));
+            }
+        }
+    }
+    if refused.len() == given.len() {
+        return Err(refused.swap_remove(0));
+    }
+    for error in refused {
+        report(format!("not used as a capture: {error}"));
+    }
+    Ok(trace)
 }
 
 /// The folder of captures that inference engines write next to their traces.

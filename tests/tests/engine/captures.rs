@@ -123,7 +123,8 @@ fn captures_of_other_models_and_batches_are_refused() {
     let smaller = text.replace("capture_32_DECODE", "capture_16_DECODE");
     assert!(smaller.len() == text.len() && smaller != text);
     let smaller = Trace::read(smaller.as_bytes()).expect("a trace");
-    assert!(trace.join_capture(smaller).is_err(), "32 requests do not fit into a graph for 16");
+    let error = trace.join_capture(smaller).expect_err("32 requests do not fit into a graph for 16");
+    assert!(error.to_string().contains("fewer requests or tokens"), "{error}");
     assert!(trace.join_capture(Trace::read(text.as_bytes()).expect("a trace")).is_ok());
 }
 
@@ -171,6 +172,52 @@ fn confidence_is_the_share_of_calls_that_agree() {
         }
     }
     assert!(refused[0] <= 6 && refused[1] >= 16, "{refused:?}");
+}
+
+/// An engine writes a file for each size: whatever their order, each launch takes the smallest one that its batch fits into.
+#[test]
+fn captures_of_sizes_can_be_files_of_their_own() {
+    for seed in 0..20 {
+        let model = Model::new(seed);
+        for is_reversed in [false, true] {
+            let mut trace = model.trace();
+            let mut files = model.captures();
+            if is_reversed {
+                files.reverse();
+            }
+            let joined = files.into_iter().filter_map(|file| trace.join_capture(file).ok()).count();
+            assert!(joined > 0, "seed {seed}");
+            for (event, truth) in model.truth() {
+                let owner = trace.owner(Row::new(event)).expect("an owner");
+                assert_eq!(
+                    owner.trace.table.name(owner.op.expect("an operator")),
+                    truth,
+                    "seed {seed}, event {event}"
+                );
+            }
+        }
+    }
+}
+
+/// A recording that begins within an iteration has the right layers from the next iteration on.
+#[test]
+fn layers_begin_anew_with_each_iteration() {
+    for seed in [1, 3, 5, 7, 9, 11] {
+        let model = Model::new(seed);
+        let mut trace = model.trace_without_first_launch();
+        trace.join_capture(model.capture(1.0)).expect("the capture");
+        let first = model.events_of_first_iteration();
+        for (event, truth) in model.truth().into_iter().filter(|one| one.0 >= first) {
+            // The events of the first launch are missing.
+            let row = Row::new(event - model.events_of_first_launch());
+            let owner = trace.owner(row).expect("an owner");
+            assert_eq!(
+                owner.trace.table.name(owner.op.expect("an operator")),
+                truth,
+                "seed {seed}, event {event}"
+            );
+        }
+    }
 }
 
 /// What the queries say of device time with an operator is the same.

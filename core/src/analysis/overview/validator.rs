@@ -8,6 +8,7 @@
 use crate::base::diagnostics::Code;
 use crate::base::index::{Index, Keyed};
 use crate::base::names::NameId;
+use crate::base::order::sort_by_key;
 use crate::base::time;
 use crate::base::words::words;
 use crate::trace::Trace;
@@ -180,8 +181,8 @@ impl Validator<'_> {
         let calls = self.calls(&["cudaLaunchKernel"]);
         let mut launches: Vec<((i64, i64), Row)> =
             calls.into_iter().filter_map(|row| Some((key(self, row)?, row))).collect();
-        // Nearly sorted: ids grow with time.
-        launches.sort();
+        // The sort is stable, and the calls are in order of rows.
+        sort_by_key(&mut launches, |launch| launch.0);
         launches.dedup_by_key(|launch| launch.0);
         for row in kernels {
             let Some(key) = key(self, row) else { continue };

@@ -12,6 +12,8 @@ use alloc::vec::Vec;
 /// Everything that the answer has.
 pub(super) struct ServingAnswer<'a> {
     pub(super) served: &'a [Served],
+    /// The number of processes with iterations.
+    pub(super) processes: usize,
     /// The confidence of inferred iterations.
     pub(super) inferred: Option<f64>,
     pub(super) total: Group,
@@ -24,6 +26,8 @@ pub(super) struct ServingAnswer<'a> {
 impl<'a> ServingAnswer<'a> {
     pub(super) fn new(analysis: &'a Analysis<'_>) -> ServingAnswer<'a> {
         let Serving { served, inferred } = analysis.serving();
+        let pid = |one: &Served| analysis.trace.table.track(one.row).pid;
+        let processes = served.chunk_by(|a, b| pid(a) == pid(b)).count();
         let all: Vec<usize> = (0..served.len()).collect();
         let mut phases: Vec<(&str, Vec<usize>)> = Vec::new();
         for (at, one) in served.iter().enumerate() {
@@ -39,6 +43,14 @@ impl<'a> ServingAnswer<'a> {
             kinds(served).iter().map(|members| (&served[members[0]], Group::new(served, members))).collect();
         sort_by_key(&mut kinds, |kind| (descending(kind.1.wall_ns), 0));
         let graphs = if served.is_empty() { Vec::new() } else { graphs(analysis) };
-        ServingAnswer { served, inferred: *inferred, total: Group::new(served, &all), phases, kinds, graphs }
+        ServingAnswer {
+            served,
+            processes,
+            inferred: *inferred,
+            total: Group::new(served, &all),
+            phases,
+            kinds,
+            graphs,
+        }
     }
 }

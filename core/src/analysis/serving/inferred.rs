@@ -3,7 +3,7 @@
 //! Each launch has a token: the name of its work; of a graph, the names of all of its work. The host waits longest between two
 //! iterations: for tokens, for requests, and to schedule them. So the iterations begin before, or after, the occurrences of the
 //! token where it waits most beyond its mean wait. They are iterations if those whose launches another one has as well take
-//! most of the time.
+//! most of the time, the host waits several times as long before them as before other launches, and one has several launches.
 
 use super::graphs::mixed;
 use crate::analysis::context::Analysis;
@@ -22,6 +22,9 @@ const LEAST: usize = 4;
 
 /// The share of the time that segments that repeat have to take.
 const ENOUGH: f64 = 0.6;
+
+/// How many times as long as before other launches the host waits before an iteration, at least.
+const LONGER: f64 = 4.0;
 
 /// The share of equal launches from which on two iterations are of one kind.
 const SIMILAR: f64 = 0.8;
@@ -62,7 +65,12 @@ pub(super) fn infer(analysis: &Analysis<'_>) -> Option<Inferred> {
     let kinds = &kinds[first..last];
     segments = segments[first..last].to_vec();
     let confidence = launches.repeated(&trace.table, &segments, kinds);
-    if segments.len() < LEAST || confidence < ENOUGH {
+    let has_several = segments.iter().any(|segment| segment.1 - segment.0 > 1);
+    if segments.len() < LEAST
+        || confidence < ENOUGH
+        || !has_several
+        || !launches.waits_most(&trace.table, &segments)
+    {
         return None;
     }
     let iteration = |(&(from, to), kind): (&(usize, usize), &Kind)| {
@@ -113,6 +121,16 @@ impl Launches {
             sums.push(sums[sums.len() - 1].wrapping_add(mixed(hash)));
         }
         Some(Launches { calls: calls.into_iter().map(|call| call.0).collect(), tokens, sums })
+    }
+
+    /// Whether the host waits much longer before segments than within them.
+    fn waits_most(&self, table: &Table, segments: &[(usize, usize)]) -> bool {
+        let waits = self.waits(table);
+        let mean = |sum: i64, count: usize| sum as f64 / count.max(1) as f64;
+        let before: i64 = segments.iter().map(|segment| waits[segment.0]).sum();
+        let within = || segments.iter().flat_map(|segment| segment.0 + 1..segment.1);
+        let others = mean(within().map(|at| waits[at]).sum(), within().count());
+        mean(before, segments.len()) >= LONGER * others
     }
 
     /// How long the host waits before each launch, except for a few very long waits; that before the first one is 0.

@@ -1,7 +1,7 @@
 //! The iterations of a trace with their time, and what it is spent on.
 //!
 //! An iteration has the device work that is launched in its range. Work that is launched between two ranges belongs to the
-//! nearer one; work before the first range and after the last one belongs to none. The time of an iteration is from the end of
+//! nearer one, and work after the last range to that if it is as near as to the others on average; other work belongs to none. The time of an iteration is from the end of
 //! the one before to its own, which is how long its tokens take if the engine runs ahead of the device; that of the first begins
 //! with its range. An iteration ends when its range and its work have ended. So the times of the iterations of a process add up
 //! to the time from the start of the first range to the end of the last.
@@ -200,9 +200,19 @@ fn owner(served: &[Served], instant: i64) -> Option<usize> {
     if instant < served[at].host.1 {
         return Some(at);
     }
-    let next = served.get(at + 1)?;
-    let is_nearer = instant - served[at].host.1 <= next.host.0 - instant;
-    Some(if is_nearer { at } else { at + 1 })
+    let after = instant - served[at].host.1;
+    match served.get(at + 1) {
+        Some(next) if after <= next.host.0 - instant => Some(at),
+        Some(_) => Some(at + 1),
+        None => Some(at).filter(|_| after <= half_gap(served)),
+    }
+}
+
+/// Half of the mean time between two ranges.
+fn half_gap(served: &[Served]) -> i64 {
+    let gaps = served.windows(2).map(|pair| (pair[1].host.0 - pair[0].host.1).max(0));
+    let count = gaps.len() as i64;
+    if count > 0 { gaps.sum::<i64>() / count / 2 } else { 0 }
 }
 
 fn set_times(served: &mut [Served], ends: &[Option<i64>]) {

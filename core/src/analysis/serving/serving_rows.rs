@@ -22,8 +22,9 @@ pub(crate) const SERVING: Query = Query::with_kinds(
     |trace, request| {
         let analysis = Analysis::new(trace).run_by(request.join);
         let answer = ServingAnswer::new(&analysis);
-        if request.for_reading && !answer.served.is_empty() {
-            return Ok(Answer::page(text(trace, &answer)));
+        if request.for_reading {
+            let is_empty = answer.served.is_empty();
+            return Ok(if is_empty { Rows::default().into() } else { Answer::page(text(trace, &answer)) });
         }
         Ok(request.limited(rows(trace, &answer)))
     },
@@ -87,7 +88,7 @@ fn rows(trace: &Trace, answer: &ServingAnswer<'_>) -> Rows {
 const PHASE: Column = Column::text(
     "phase",
     "Phase",
-    "The phase, such as prefill, decode or mixed; of inferred iterations, a number for those with the same launches.",
+    "The phase, such as prefill, decode or mixed; of inferred iterations, `kind 1` for the largest group with the same launches, and so on, and `other` for those that do not repeat.",
 );
 const WALL: Column = Column::ns(
     "wall_ns",
@@ -143,25 +144,28 @@ const MOE_DISPATCH: Column = Column::ns(
 .minor();
 const COPIES: Column =
     Column::ns("copies_ns", "Copies", "Wall time in copies and memsets, and none of the above.").minor();
-const QUEUED: Column =
-    Column::ns("queued_ns", "Queued", "The device is idle, and work that was launched has not started.")
-        .minor();
+const QUEUED: Column = Column::ns(
+    "queued_ns",
+    "Queued",
+    "No device of the process works, and work that was launched has not started.",
+)
+.minor();
 const LAUNCH: Column = Column::ns(
     "launch_ns",
     "Launch",
-    "The device is idle and nothing is queued, and the host is in a call that launches work of an iteration.",
+    "No device of the process works and nothing is queued, and the host is in a range, in a call that launches work.",
 )
 .minor();
 const HOST: Column = Column::ns(
     "host_ns",
     "Host",
-    "The device is idle and nothing is queued, and the host is elsewhere in an iteration.",
+    "No device of the process works and nothing is queued, and the host is elsewhere in a range.",
 )
 .minor();
 const BETWEEN: Column = Column::ns(
     "between_ns",
     "Between",
-    "The device is idle and nothing is queued, and the host is in no iteration.",
+    "No device of the process works and nothing is queued, and the host is in no range.",
 )
 .minor();
 const EVENT: Column = Column::int("event", "", "The index of its range, or of its first launch call.");
@@ -193,16 +197,16 @@ columns! {
     } [
         PHASE.nullable() => phase,
         Column::int("count", "Iterations", "The number of iterations.") => group.count,
-        Column::int("warm_up", "Warm-up", "How many of them are a warm-up: the first ones, as long as each takes at least twice the median of its kind. They are left out of all values that follow, unless there are no others.") =>
+        Column::int("warm_up", "Warm-up", "How many of them are a warm-up: the first ones, as long as each takes at least twice the median of the iterations with the same phase and requests and a similar number of tokens, of which there are three or more. They are left out of all values that follow, unless there are no others.") =>
             group.warm_up,
         Column::float("batch_mean", "Requests", "The mean number of requests; null if a name does not state it.").nullable() =>
             mean(group.batch),
         TOKENS => group.tokens,
         GENERATED => group.generated,
         WALL => group.wall_ns,
-        Column::ns("p50_ns", "p50", "The median of the times of the iterations.") => p50,
-        Column::ns("p90_ns", "p90", "Their 90th percentile, by nearest rank.") => p90,
-        Column::ns("p99_ns", "p99", "Their 99th percentile, by nearest rank.") => p99,
+        Column::ns("p50_ns", "p50", "The 50th percentile of the times of the iterations, by nearest rank.") => p50,
+        Column::ns("p90_ns", "p90", "Their 90th percentile.") => p90,
+        Column::ns("p99_ns", "p99", "Their 99th percentile.") => p99,
         Column::rate("tokens_per_second", "Tokens/s", "Tokens divided by the wall time.").nullable() =>
             group.per_second(group.tokens),
         Column::rate("generated_per_second", "Generated/s", "Generated tokens divided by the wall time.").nullable().minor() =>
@@ -291,7 +295,7 @@ columns! {
         HOST => part(parts, Part::Host),
         BETWEEN => part(parts, Part::Between),
         RANGE => one.host.1 - one.host.0,
-        Column::int("launched", "Launched", "The number of its kernels, copies and memsets.").minor() => one.activities,
+        Column::int("launched", "Launched", "The number of its kernels, copies and memsets: those launched in its range, or near its end or start in none.").minor() => one.activities,
         Column::ns("device_sum_ns", "GPU sum", "Sum of their durations.").minor() => one.device_sum_ns,
         GRAPHS => one.graphs,
         GRAPH_CALLS => one.graph_calls_ns,

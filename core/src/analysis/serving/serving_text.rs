@@ -32,10 +32,20 @@ pub(super) fn text(trace: &Trace, answer: &ServingAnswer<'_>) -> Page {
 fn heading(page: &mut Page, answer: &ServingAnswer<'_>) {
     let total = &answer.total;
     let all: i64 = answer.served.iter().map(Served::wall_ns).sum();
-    page.line(format!("Serving: {} in {}", counted(total.count, "iteration"), time_ns(all, None)));
+    let what = counted(total.count, "iteration");
+    if answer.processes > 1 {
+        page.line(format!(
+            "Serving: {what} of {} processes, {} in sum",
+            answer.processes,
+            time_ns(all, None)
+        ));
+        page.line("  times add up over the processes, and rates are the mean of a process");
+    } else {
+        page.line(format!("Serving: {what} in {}", time_ns(all, None)));
+    }
     if let Some(confidence) = answer.inferred {
         page.line(format!(
-            "  inferred from launches that repeat, because no range names iterations: those that repeat take {:.0}% of the time",
+            "  inferred: no range names iterations. Groups of launches that repeat take {:.0}% of the time; that they are iterations is a guess",
             confidence * 100.0
         ));
     }
@@ -50,7 +60,7 @@ fn heading(page: &mut Page, answer: &ServingAnswer<'_>) {
 /// What a phase takes, and what takes most of that.
 fn sentence(phase: &str, group: &Group) -> String {
     let median = time_ns(group.percentiles_ns[0], None);
-    let many = if group.steady > 1 { format!("a median of {median}") } else { median };
+    let many = if group.steady > 1 { format!("p50 {median}") } else { median };
     let tokens = group.per_second(group.tokens);
     let tokens = tokens.map_or(String::new(), |rate| format!(", {rate:.0} tokens/s"));
     let bound = group.bound().map_or(String::new(), |(bound, ns)| {

@@ -12,7 +12,7 @@ const SLOW: i64 = 2;
 /// The number of iterations from which on a kind has a median.
 const ENOUGH: usize = 3;
 
-/// Marks the first iterations as long as each takes at least twice the median of its kind.
+/// Marks the first iterations as long as each takes at least twice the median of its kind. Those whose kind has no median are passed over.
 pub(super) fn mark_warm_up(served: &mut [Served]) {
     let mut medians: Vec<Option<i64>> = vec![None; served.len()];
     for kind in kinds(served).iter().filter(|kind| kind.len() >= ENOUGH) {
@@ -21,9 +21,11 @@ pub(super) fn mark_warm_up(served: &mut [Served]) {
             medians[at] = median;
         }
     }
-    let is_slow = |one: &Served, median: Option<i64>| {
-        median.is_some_and(|median| one.wall_ns() >= median.saturating_mul(SLOW).max(1))
-    };
-    let warm_up = served.iter().zip(medians).take_while(|&(one, median)| is_slow(one, median)).count();
-    served[..warm_up].iter_mut().for_each(|one| one.is_warm_up = true);
+    for (one, median) in served.iter_mut().zip(medians) {
+        let Some(median) = median else { continue };
+        if one.wall_ns() < median.saturating_mul(SLOW).max(1) {
+            break;
+        }
+        one.is_warm_up = true;
+    }
 }

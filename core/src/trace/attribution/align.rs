@@ -1,12 +1,13 @@
 //! Which capture the work of a graph launch agrees with, and which of its calls each kernel belongs to.
 //!
 //! Names are compared in order: of the work, that of its starts; of a capture, that of its calls. If both have the same names in
-//! another order, as graphs with several branches do, equal names are paired in their order. Otherwise the longest common
-//! subsequence decides. The confidence is the number of pairs divided by the larger number of nodes.
+//! another order, as graphs with several branches do, equal names are paired in their order, and pairs count that are in the order
+//! of the capture on their stream. Otherwise the longest common subsequence decides. The confidence is the number of pairs divided
+//! by the larger number of nodes.
 //!
 //! Several captures can have the same names, such as those of the layers of a model. An engine launches them in the order in
-//! which it captured them, so each launch takes the first one after that of the launch before. Of captures for several sizes of
-//! a batch, the smallest one that the batch of the launch fits into is taken.
+//! which it captured them, so each launch takes the first one after that of the launch before; an iteration begins with the first
+//! one. Of captures for several sizes of a batch, the smallest one that the batch of the launch fits into is taken.
 
 use crate::base::index::Index;
 use crate::base::names::{NameId, Names};
@@ -27,6 +28,9 @@ const ENOUGH: f64 = 0.9;
 /// The largest table for a common subsequence, in bytes.
 const LARGEST: usize = 1 << 24;
 
+/// The range of an iteration, and what its name states.
+type Step = (Row, StepName);
+
 /// The work of one launch of a graph.
 pub(super) struct Replay {
     /// Ordered by start.
@@ -34,8 +38,10 @@ pub(super) struct Replay {
     names: Vec<NameId>,
     /// The ids of the nodes; 0 where they are not stated. Empty if none is.
     ids: Vec<i64>,
-    /// What the range around the launch states.
-    step: Option<StepName>,
+    /// The stream of each work, numbered by their first work.
+    streams: Vec<u32>,
+    /// The range around the launch, and what its name states.
+    step: Option<Step>,
 }
 
 /// The launches of graphs, in order of time.
@@ -55,7 +61,8 @@ pub(super) fn replays(trace: &Trace, names: &mut Names) -> Vec<Replay> {
         _ => names.intern(&name_of_work(table, work)),
     };
     let id = table.names.find(NODE_ID);
-    let replay = |(of_call, step): (&[(Row, Row)], Option<StepName>)| Replay {
+    let replay = |(of_call, step): (&[(Row, Row)], Option<Step>)| Replay {
+        streams: streams(table, of_call),
         work: of_call.iter().map(|pair| pair.0).collect(),
         names: of_call.iter().map(|pair| name(pair.0)).collect(),
         ids: id.map_or(Vec::new(), |key| of_call.iter().map(|pair| node_id(table, pair.0, key)).collect()),
@@ -64,21 +71,36 @@ pub(super) fn replays(trace: &Trace, names: &mut Names) -> Vec<Replay> {
     work.chunk_by(|a, b| a.1 == b.1).zip(steps).map(replay).collect()
 }
 
+/// The stream of each work, numbered by their first work.
+fn streams(table: &Table, work: &[(Row, Row)]) -> Vec<u32> {
+    let mut known = Vec::new();
+    let mut number = |&(row, _): &(Row, Row)| {
+        let track = table.track_id(row);
+        let at = known.iter().position(|&one| one == track).unwrap_or_else(|| {
+            known.push(track);
+            known.len() - 1
+        });
+        at as u32
+    };
+    work.iter().map(&mut number).collect()
+}
+
 /// The id of the node that work is of; 0 if it is not stated.
 fn node_id(table: &Table, work: Row, key: NameId) -> i64 {
     table.field_with(work, FieldPlace::Args, key).and_then(|value| value.as_i64()).unwrap_or(0)
 }
 
-/// What the iteration around each call states.
-fn stated(trace: &Trace, calls: impl Iterator<Item = Row>) -> Vec<Option<StepName>> {
+/// The iteration around each call, and what its name states.
+fn stated(trace: &Trace, calls: impl Iterator<Item = Row>) -> Vec<Option<Step>> {
     let iterations = Iterations::new(trace);
-    let around = |call: Row| Some(iterations.around(&trace.table, call)?.name.clone());
+    let around = |call: Row| iterations.around(&trace.table, call).map(|one| (one.row, one.name.clone()));
     calls.map(around).collect()
 }
 
 /// What the iteration around each capture states.
 pub(super) fn capture_sizes(trace: &Trace, captures: &Captures) -> Vec<Option<StepName>> {
-    stated(trace, captures.graphs.iter().map(|graph| captures.nodes[graph.start].call))
+    let first = captures.graphs.iter().map(|graph| captures.nodes[graph.start].call);
+    stated(trace, first).into_iter().map(|one| Some(one?.1)).collect()
 }
 
 /// The size of a batch that a graph is for, if it is known: requests or tokens. `None` if a launch does not fit into it.
@@ -96,6 +118,10 @@ fn padding(replay: Option<&StepName>, capture: Option<&StepName>) -> Option<i64>
 pub(super) struct Aligned {
     /// The share of nodes that agree with the best capture.
     pub(super) confidence: f64,
+    /// By how much the capture is for a larger batch.
+    pub(super) padding: i64,
+    /// Whether a capture agrees that is for a smaller batch.
+    pub(super) is_too_small: bool,
     /// For work, by its index, the node that it belongs to; empty if too few agree.
     pub(super) pairs: Vec<(usize, u32)>,
 }
@@ -119,7 +145,8 @@ pub(super) struct Aligner<'a> {
     common: Vec<Common>,
     /// The nodes by their ids.
     by_id: Index,
-    /// The graph after that of the launch before.
+    /// The iteration of the launch before, and the graph after that of it.
+    iteration: Option<Row>,
     next: usize,
 }
 
@@ -130,7 +157,7 @@ impl<'a> Aligner<'a> {
         };
         let graphs: Vec<Vec<NameId>> = captures.graphs.iter().map(names).collect();
         let mut lists = Lists::default();
-        let classes = graphs.iter().map(|graph| lists.class(graph)).collect();
+        let classes = graphs.iter().map(|graph| lists.class(graph, &[])).collect();
         let mut by_id = Index::default();
         for (at, node) in captures.nodes.iter().enumerate() {
             if let Some(id) = node.id.filter(|&id| id != 0) {
@@ -146,6 +173,7 @@ impl<'a> Aligner<'a> {
             known: Index::default(),
             common: Vec::new(),
             by_id,
+            iteration: None,
             next: 0,
         }
     }
@@ -155,29 +183,37 @@ impl<'a> Aligner<'a> {
         if let Some(aligned) = self.by_ids(replay) {
             return aligned;
         }
-        let class = self.lists.class(&replay.names);
+        let iteration = replay.step.as_ref().map(|step| step.0);
+        if iteration.is_some() && iteration != self.iteration {
+            (self.iteration, self.next) = (iteration, 0);
+        }
+        let class = self.lists.class(&replay.names, &replay.streams);
         let mut best: Option<(f64, i64, usize)> = None;
+        let mut is_too_small = false;
         let (count, next) = (self.graphs.len(), self.next);
         for at in (0..count).map(|at| (next + at) % count) {
-            let Some(padding) = padding(replay.step.as_ref(), self.sizes[at].as_ref()) else { continue };
-            let confidence = self.common(class, &replay.names, at).confidence;
+            let confidence = self.common(class, replay, at).confidence;
+            let stated = replay.step.as_ref().map(|step| &step.1);
+            let Some(padding) = padding(stated, self.sizes[at].as_ref()) else {
+                is_too_small |= confidence >= ENOUGH;
+                continue;
+            };
             let is_better = best
                 .is_none_or(|(most, least, _)| confidence > most || (confidence >= most && padding < least));
             if is_better {
                 best = Some((confidence, padding, at));
             }
         }
-        let Some((confidence, _, graph)) = best else {
-            return Aligned { confidence: 0.0, pairs: Vec::new() };
-        };
+        let (confidence, padding, graph) = best.unwrap_or((0.0, 0, 0));
+        let aligned = Aligned { confidence, padding, is_too_small, pairs: Vec::new() };
         if confidence < ENOUGH {
-            return Aligned { confidence, pairs: Vec::new() };
+            return aligned;
         }
         self.next = graph + 1;
         let first = self.captures.graphs[graph].start;
         let node = |&(work, node): &(usize, usize)| (work, (first + node) as u32);
-        let pairs = self.common(class, &replay.names, graph).pairs.iter().map(node).collect();
-        Aligned { confidence, pairs }
+        let pairs = self.common(class, replay, graph).pairs.iter().map(node).collect();
+        Aligned { pairs, ..aligned }
     }
 
     /// Pairs work by the ids of nodes, if both sides state them and the names agree.
@@ -192,42 +228,43 @@ impl<'a> Aligner<'a> {
             pairs.extend(node.filter(is_same).map(|node| (at, node)));
         }
         let confidence = pairs.len() as f64 / replay.work.len().max(1) as f64;
-        (confidence >= ENOUGH).then_some(Aligned { confidence, pairs })
+        (confidence >= ENOUGH).then_some(Aligned { confidence, padding: 0, is_too_small: false, pairs })
     }
 
-    fn common(&mut self, class: u32, names: &[NameId], graph: usize) -> &Common {
+    fn common(&mut self, class: u32, replay: &Replay, graph: usize) -> &Common {
         let next = self.common.len() as u32;
         let key = (i64::from(class), i64::from(self.classes[graph]));
         let at = self.known.get_or_insert(key, next);
         if at == next {
-            self.common.push(common(names, &self.graphs[graph]));
+            self.common.push(common(&replay.names, &replay.streams, &self.graphs[graph]));
         }
         &self.common[at as usize]
     }
 }
 
-/// The same number for lists of the same names.
+/// The same number for lists of the same names on the same streams.
 #[derive(Default)]
 struct Lists {
     prefixes: Index,
 }
 
 impl Lists {
-    fn class(&mut self, names: &[NameId]) -> u32 {
+    fn class(&mut self, names: &[NameId], streams: &[u32]) -> u32 {
         let prefixes = &mut self.prefixes;
-        let longer = |prefix: u32, name: &NameId| {
+        let streams = streams.iter().copied().chain(core::iter::repeat(0));
+        let longer = |prefix: u32, (name, stream): (&NameId, u32)| {
             let next = prefixes.len() as u32 + 1;
-            prefixes.get_or_insert((i64::from(prefix), i64::from(name.0)), next)
+            prefixes.get_or_insert((i64::from(prefix), i64::from(name.0) << 32 | i64::from(stream)), next)
         };
-        names.iter().fold(0, longer)
+        names.iter().zip(streams).fold(0, longer)
     }
 }
 
-/// Pairs the names of two lists.
-fn common(a: &[NameId], b: &[NameId]) -> Common {
+/// Pairs the names of two lists, of which the first is on these streams.
+fn common(a: &[NameId], streams: &[u32], b: &[NameId]) -> Common {
     let most = a.len().max(b.len());
-    let of =
-        |pairs: Vec<(usize, usize)>| Common { confidence: pairs.len() as f64 / most.max(1) as f64, pairs };
+    let share = |count: usize| count as f64 / most.max(1) as f64;
+    let of = |pairs: Vec<(usize, usize)>| Common { confidence: share(pairs.len()), pairs };
     if a == b {
         let known = |at: &usize| a[*at] != NameId::EMPTY;
         return of((0..a.len()).filter(known).map(|at| (at, at)).collect());
@@ -241,9 +278,27 @@ fn common(a: &[NameId], b: &[NameId]) -> Common {
     if a.len() == b.len() && in_a.iter().zip(&in_b).all(|(&x, &y)| a[x] == b[y] && a[x] != NameId::EMPTY) {
         let mut pairs: Vec<(usize, usize)> = in_a.into_iter().zip(in_b).collect();
         sort_by_key(&mut pairs, |pair| (pair.0 as i64, 0));
-        return of(pairs);
+        let by_order = Common { confidence: share(in_order(&pairs, streams)), pairs };
+        let common = of(subsequence(a, b));
+        return if by_order.confidence >= common.confidence { by_order } else { common };
     }
     of(subsequence(a, b))
+}
+
+/// How many pairs, which are in the order of the first list, are in that of the second one on their stream.
+fn in_order(pairs: &[(usize, usize)], streams: &[u32]) -> usize {
+    let count = streams.iter().max().map_or(1, |most| *most as usize + 1);
+    // Of each stream, the least last positions of increasing sequences by their length.
+    let mut lasts: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for &(at, position) in pairs {
+        let last = &mut lasts[streams.get(at).map_or(0, |stream| *stream as usize)];
+        let length = last.partition_point(|&known| known < position);
+        match last.get_mut(length) {
+            Some(known) => *known = position,
+            None => last.push(position),
+        }
+    }
+    lasts.iter().map(Vec::len).sum()
 }
 
 /// The longest common subsequence; of lists that are too long, only their common starts and ends.
@@ -299,7 +354,7 @@ mod tests {
     }
 
     fn aligned(a: &str, b: &str) -> (f64, usize) {
-        let common = common(&names(a), &names(b));
+        let common = common(&names(a), &[0, 1, 0, 1, 0, 1], &names(b));
         assert!(common.pairs.iter().all(|&(x, y)| a.as_bytes()[x] == b.as_bytes()[y]), "{a} {b}");
         (common.confidence, common.pairs.len())
     }
@@ -307,7 +362,8 @@ mod tests {
     #[test]
     fn equal_names_are_paired_in_order() {
         assert_eq!(aligned("abcabc", "abcabc"), (1.0, 6));
-        assert_eq!(aligned("abcabc", "abacbc"), (1.0, 6), "two branches");
+        assert_eq!(aligned("axbycz", "abcxyz"), (1.0, 6), "two branches");
+        assert_eq!(aligned("zcybxa", "abcxyz"), (2.0 / 6.0, 6), "the other way round");
         assert_eq!(aligned("abcde", "abde"), (0.8, 4));
         assert_eq!(aligned("xabcx", "yabcy"), (0.6, 3));
         assert_eq!(aligned("abc", "xyz"), (0.0, 0));
@@ -317,14 +373,14 @@ mod tests {
     #[test]
     fn unknown_names_agree_with_nothing() {
         let unknown = [NameId::EMPTY; 3];
-        assert_eq!(common(&unknown, &unknown).pairs, []);
-        assert_eq!(common(&unknown, &names("abc")).pairs, []);
+        assert_eq!(common(&unknown, &[], &unknown).pairs, []);
+        assert_eq!(common(&unknown, &[], &names("abc")).pairs, []);
     }
 
     #[test]
     fn lists_of_the_same_names_have_one_number() {
         let mut lists = Lists::default();
-        let numbers = ["abc", "ab", "abc", "", "bc", "ab"].map(|text| lists.class(&names(text)));
+        let numbers = ["abc", "ab", "abc", "", "bc", "ab"].map(|text| lists.class(&names(text), &[]));
         assert_eq!((numbers[0], numbers[1]), (numbers[2], numbers[5]));
         assert!(numbers[0] != numbers[1] && numbers[3] != numbers[4] && numbers[4] != numbers[0]);
     }

@@ -83,13 +83,22 @@ impl Model {
         *self.sizes.iter().rev().find(|size| **size >= batch).expect("a size")
     }
 
+    /// A trace for the captures of each size.
+    pub(super) fn captures(&self) -> Vec<Trace> {
+        self.sizes.iter().map(|&size| self.captured(&[size], 1.0)).collect()
+    }
+
     /// The trace of the captures, in which about this share of the calls has the name of the kernel.
     pub(super) fn capture(&self, share: f64) -> Trace {
+        self.captured(&self.sizes, share)
+    }
+
+    fn captured(&self, sizes: &[i64], share: f64) -> Trace {
         let mut random = Random(self.seed | 1);
         let mut events = Vec::new();
         let (mut now, mut id) = (1000, 0);
         let span = |cat: &str, name: &str, ts: i64, dur: i64, args: Value| json!({"ph": "X", "cat": cat, "name": name, "pid": 7, "tid": 7, "ts": ts, "dur": dur, "args": args});
-        for &size in &self.sizes {
+        for &size in sizes {
             let start = now;
             for piece in &self.pieces {
                 events.push(span(
@@ -154,6 +163,21 @@ impl Model {
     pub(super) fn trace(&self) -> Trace {
         let events = self.events().into_iter().map(|event| event.0).collect();
         made(&Value::Array(events))
+    }
+
+    /// The number of events of the first launch, and of the first iteration.
+    pub(super) fn events_of_first_launch(&self) -> usize {
+        1 + self.pieces[0].len()
+    }
+
+    pub(super) fn events_of_first_iteration(&self) -> usize {
+        self.pieces.iter().map(|piece| 1 + piece.len()).sum::<usize>() + 1
+    }
+
+    /// The same trace without the first launch and its work.
+    pub(super) fn trace_without_first_launch(&self) -> Trace {
+        let events = self.events().into_iter().skip(self.events_of_first_launch()).map(|event| event.0);
+        made(&Value::Array(events.collect()))
     }
 
     /// The kernels of replays by their event, with the right operator.

@@ -156,9 +156,13 @@ impl Program {
         let mut reached = self.ranges[0].0;
         let last = self.ranges.len() - 1;
         let ended = |at: usize| {
-            // Work after the last range belongs to none.
-            let is_of =
-                |work: &&Worked| work.owner == Some(at) && (at < last || work.launch.0 < self.ranges[at].1);
+            // Work after the last range belongs to it if it is as near as to the others on average.
+            let gaps = self.ranges.windows(2).map(|pair| pair[1].0 - pair[0].1);
+            let count = i64::try_from(gaps.len()).expect("a small number");
+            let limit = gaps.sum::<i64>() / count.max(1) / 2;
+            let is_of = |work: &&Worked| {
+                work.owner == Some(at) && (at < last || work.launch.0 <= self.ranges[at].1 + limit)
+            };
             self.work.iter().filter(is_of).map(|work| work.time.1).max()
         };
         (0..self.ranges.len())

@@ -43,12 +43,26 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
     const { engine, bytes } = await read(reader, from, platform, reading);
     try {
       if (executionTrace !== undefined) await join(executionTrace, reading, (other) => engine.join(other));
-      for (const capture of captures) await join(capture, reading, (other) => engine.joinCapture(other));
+      await joinCaptures(engine, captures, reading);
     } catch (thrown) {
       engine.free();
       throw thrown;
     }
     return new Trace(engine, from.name, bytes);
+  }
+
+  /** Joins captures. An engine writes one for each size of a batch: those of no launch are left out, unless all are. */
+  async function joinCaptures(engine: EngineTrace, captures: readonly S[], reading: ReadOptions): Promise<void> {
+    const refused: KinetoscopeError[] = [];
+    for (const capture of captures) {
+      try {
+        await join(capture, reading, (other) => engine.joinCapture(other));
+      } catch (thrown) {
+        if (!(thrown instanceof KinetoscopeError) || thrown.code !== "bad_option") throw thrown;
+        refused.push(thrown);
+      }
+    }
+    if (refused.length > 0 && refused.length === captures.length) throw refused[0];
   }
 
   /** Joins another trace by `to`, which takes ownership of it. */

@@ -1766,11 +1766,11 @@ export interface ServingOptions {
 /** A row of `serving`; of the kind total, phase, batch. */
 export interface ServingGroupRow {
   kind: "total" | "phase" | "batch";
-  /** The phase, such as prefill, decode or mixed; of inferred iterations, a number for those with the same launches. */
+  /** The phase, such as prefill, decode or mixed; of inferred iterations, `kind 1` for the largest group with the same launches, and so on, and `other` for those that do not repeat. */
   phase: string | null;
   /** The number of iterations. */
   count: number;
-  /** How many of them are a warm-up: the first ones, as long as each takes at least twice the median of its kind. They are left out of all values that follow, unless there are no others. */
+  /** How many of them are a warm-up: the first ones, as long as each takes at least twice the median of the iterations with the same phase and requests and a similar number of tokens, of which there are three or more. They are left out of all values that follow, unless there are no others. */
   warm_up: number;
   /** The mean number of requests; null if a name does not state it. */
   batch_mean: number | null;
@@ -1780,11 +1780,11 @@ export interface ServingGroupRow {
   generated: number | null;
   /** From the end of the iteration before to its own, when its range and its work have ended; attention_ns to between_ns add up to it. In a group, the sum. */
   wall_ns: number;
-  /** The median of the times of the iterations. */
+  /** The 50th percentile of the times of the iterations, by nearest rank. */
   p50_ns: number;
-  /** Their 90th percentile, by nearest rank. */
+  /** Their 90th percentile. */
   p90_ns: number;
-  /** Their 99th percentile, by nearest rank. */
+  /** Their 99th percentile. */
   p99_ns: number;
   /** Tokens divided by the wall time. */
   tokens_per_second: number | null;
@@ -1820,13 +1820,13 @@ export interface ServingGroupRow {
   moe_dispatch_ns: number;
   /** Wall time in copies and memsets, and none of the above. */
   copies_ns: number;
-  /** The device is idle, and work that was launched has not started. */
+  /** No device of the process works, and work that was launched has not started. */
   queued_ns: number;
-  /** The device is idle and nothing is queued, and the host is in a call that launches work of an iteration. */
+  /** No device of the process works and nothing is queued, and the host is in a range, in a call that launches work. */
   launch_ns: number;
-  /** The device is idle and nothing is queued, and the host is elsewhere in an iteration. */
+  /** No device of the process works and nothing is queued, and the host is elsewhere in a range. */
   host_ns: number;
-  /** The device is idle and nothing is queued, and the host is in no iteration. */
+  /** No device of the process works and nothing is queued, and the host is in no range. */
   between_ns: number;
   /** The duration of the range on the host; in a group, the sum. */
   range_ns: number;
@@ -1866,7 +1866,7 @@ export interface ServingGraphRow {
 /** A row of `serving`; of the kind iteration. */
 export interface ServingIterationRow {
   kind: "iteration";
-  /** The phase, such as prefill, decode or mixed; of inferred iterations, a number for those with the same launches. */
+  /** The phase, such as prefill, decode or mixed; of inferred iterations, `kind 1` for the largest group with the same launches, and so on, and `other` for those that do not repeat. */
   phase: string;
   /** The name of its range. */
   name: string;
@@ -1908,17 +1908,17 @@ export interface ServingIterationRow {
   moe_dispatch_ns: number;
   /** Wall time in copies and memsets, and none of the above. */
   copies_ns: number;
-  /** The device is idle, and work that was launched has not started. */
+  /** No device of the process works, and work that was launched has not started. */
   queued_ns: number;
-  /** The device is idle and nothing is queued, and the host is in a call that launches work of an iteration. */
+  /** No device of the process works and nothing is queued, and the host is in a range, in a call that launches work. */
   launch_ns: number;
-  /** The device is idle and nothing is queued, and the host is elsewhere in an iteration. */
+  /** No device of the process works and nothing is queued, and the host is elsewhere in a range. */
   host_ns: number;
-  /** The device is idle and nothing is queued, and the host is in no iteration. */
+  /** No device of the process works and nothing is queued, and the host is in no range. */
   between_ns: number;
   /** The duration of the range on the host; in a group, the sum. */
   range_ns: number;
-  /** The number of its kernels, copies and memsets. */
+  /** The number of its kernels, copies and memsets: those launched in its range, or near its end or start in none. */
   launched: number;
   /** Sum of their durations. */
   device_sum_ns: number;

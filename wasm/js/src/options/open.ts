@@ -63,7 +63,8 @@ export interface OpenOptions<S = Source> {
   executionTrace?: S | undefined;
   /**
    * Traces of the captures of CUDA and HIP graphs that the trace replays: the kernels of the graphs then have operators, modules and shapes.
-   * With several sources, they are joined to each. A capture that agrees with no launch is an error (`bad_option`).
+   * With several sources, they are joined to each. If no capture agrees with a launch, that is an error (`bad_option`); `fitness` states how much of the
+   * device time has an operator.
    */
   captures?: readonly S[] | undefined;
 }

@@ -89,13 +89,15 @@ impl Reasons<'_> {
         let none = Count::default();
         let (trace, facts) = (self.trace, self.facts.clone());
         if facts.operators.count == 0 {
+            let is_captured = facts.shown_ns[1] > 0;
             self.push(
                 ReasonCode::NoOperators,
-                Unfit,
+                if is_captured { Limited } else { Unfit },
                 &[Operators],
                 none,
                 match trace.table.metadata.source {
                     Source::ExecutionTrace => "an execution trace has operators without times".into(),
+                    _ if is_captured => "no operators were recorded, except in the captures of graphs".into(),
                     _ => "no operators were recorded".into(),
                 },
             );
