@@ -30,7 +30,7 @@ use self::read::segment::Segment;
 use self::read::snapshot::{self, is_pickle};
 use self::read::unpack::Unpacker;
 use self::samples::{Samples, edit, lines};
-use self::step_rules::{StepName, StepRules};
+use self::step_rules::StepRules;
 use self::table::bounds::bound_times;
 use self::table::category::Category;
 use self::table::events::{Row, Table};
@@ -41,7 +41,6 @@ use self::versions::{Rules, is_python_export, widens_annotations};
 use crate::base::diagnostics::{Code, Diagnostics};
 use crate::base::error::Error;
 use crate::base::join::Join;
-use crate::base::names::NameId;
 use crate::base::time;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -103,20 +102,6 @@ impl Trace {
     /// Uses these rules of PyTorch instead of those that the file shows.
     pub fn choose_rules(&mut self, rules: &'static Rules) {
         (self.rules, self.has_chosen_rules) = (rules, true);
-    }
-
-    /// Makes the ranges of the host with some names the steps, instead of those that rules recognise: the names of which `step_of`
-    /// states something. Returns the number of those names.
-    pub fn choose_steps(&mut self, step_of: impl Fn(&str) -> Option<StepName>) -> usize {
-        let table = &self.table;
-        let ranges = table.rows().filter(|&row| is_range(table, row));
-        let names = table.names.among(ranges.map(|row| table.name_id(row)), |_| true);
-        let named = table.names.iter().filter(|&(id, _)| names.has(id));
-        let chosen: Vec<(NameId, StepName)> =
-            named.filter_map(|(id, name)| Some((id, step_of(name)?))).collect();
-        let count = chosen.len();
-        self.step_rules.choose(chosen);
-        count
     }
 
     /// Joins the execution trace that was recorded at the same time: its nodes describe the inputs and outputs of the
@@ -216,14 +201,6 @@ impl Trace {
         }
         reader.finish()
     }
-}
-
-/// Whether a row is a range of the host that can be an iteration: neither a Python call nor one of the runtime, nor a begin whose
-/// end is missing.
-pub(crate) fn is_range(table: &Table, row: Row) -> bool {
-    matches!(table.category(row), Category::UserAnnotation | Category::CpuOp | Category::Other)
-        && table.is_span(row)
-        && !(table.ph(row) == b'B' && table.dur(row) <= 0)
 }
 
 /// The name of the instant event with which PyTorch's profiler marks its start.

@@ -150,8 +150,7 @@ impl Trace {
 
     /// Whether the trace has launches of graphs, whose operators a capture can show.
     pub fn launches_graphs(&self) -> bool {
-        let names = self.table.names.that(|name| name.contains("GraphLaunch"));
-        self.links.launch_of.iter().any(|&(_, call)| names.has(self.table.name_id(call)))
+        self.links.graph_work(&self.table).next().is_some()
     }
 
     /// Returns the operator that device work belongs to: that of the capture of its graph, else that of its launch.

@@ -3,10 +3,10 @@
 //! A range within another one of the same thread is a part of it, and completes what its name states. A trace without ranges of
 //! the host has their copies on streams; of each device, those of the stream with most of them are used.
 
+use super::Trace;
 use super::step_rules::{Matcher, StepName};
 use super::table::category::Category;
 use super::table::events::{Row, Table};
-use super::{Trace, is_range};
 use crate::base::index::Keyed;
 use crate::base::names::NameId;
 use crate::base::order::{descending, sort_by_key};
@@ -50,15 +50,39 @@ impl Iterations {
     }
 
     /// The ranges with their numbers: those that names state, else counted from 1 in each process.
-    pub(crate) fn numbered(self, table: &Table) -> Vec<(Row, i64)> {
+    pub(crate) fn numbered(&self, table: &Table) -> Vec<(Row, i64)> {
         let mut counts: Keyed<i64> = Keyed::default();
-        let number = |Iteration { row, name }: Iteration| {
-            let count = counts.entry((i64::from(table.track(row).pid.0), 0));
+        let number = |one: &Iteration| {
+            let count = counts.entry((i64::from(table.track(one.row).pid.0), 0));
             *count += 1;
-            (row, name.number.unwrap_or(*count))
+            (one.row, one.name.number.unwrap_or(*count))
         };
-        self.0.into_iter().map(number).collect()
+        self.0.iter().map(number).collect()
     }
+}
+
+impl Trace {
+    /// Makes ranges of the host the steps, instead of those that rules recognise: the ranges for whose names `step_of` returns
+    /// something. Returns the number of those names.
+    pub fn choose_steps(&mut self, step_of: impl Fn(&str) -> Option<StepName>) -> usize {
+        let table = &self.table;
+        let ranges = table.rows().filter(|&row| is_range(table, row));
+        let names = table.names.among(ranges.map(|row| table.name_id(row)), |_| true);
+        let named = table.names.iter().filter(|&(id, _)| names.has(id));
+        let chosen: Vec<(NameId, StepName)> =
+            named.filter_map(|(id, name)| Some((id, step_of(name)?))).collect();
+        let count = chosen.len();
+        self.step_rules.choose(chosen);
+        count
+    }
+}
+
+/// Whether a row is a range of the host that can be an iteration: neither a Python call nor one of the runtime, nor a begin whose
+/// end is missing.
+fn is_range(table: &Table, row: Row) -> bool {
+    matches!(table.category(row), Category::UserAnnotation | Category::CpuOp | Category::Other)
+        && table.is_span(row)
+        && !(table.ph(row) == b'B' && table.dur(row) <= 0)
 }
 
 /// What is known of a name.

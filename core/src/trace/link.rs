@@ -73,6 +73,12 @@ impl Links {
     pub fn forward(&self, backward: Row) -> Option<Row> {
         find(&self.forward_of, backward)
     }
+
+    /// Returns the work that launches of graphs started, each with its call, ordered by row.
+    pub(crate) fn graph_work(&self, table: &Table) -> impl Iterator<Item = (Row, Row)> {
+        let names = table.names.that(is_graph_launch);
+        self.launch_of.iter().copied().filter(move |&(_, call)| names.has(table.name_id(call)))
+    }
 }
 
 /// Rows by an id, sorted by id and then by row.
@@ -117,6 +123,11 @@ pub(crate) fn is_launch_name(name: &str) -> bool {
     let call = name.strip_prefix("cu").or_else(|| name.strip_prefix("hip")).unwrap_or(name);
     let call = call.strip_prefix("da").unwrap_or(call);
     is_launch(call) || call.starts_with("Memcpy") || call.starts_with("Memset")
+}
+
+/// Whether a runtime or driver call of this name launches a graph.
+pub(crate) fn is_graph_launch(name: &str) -> bool {
+    name.contains("GraphLaunch")
 }
 
 /// The events that are linked by ids, with their ids.

@@ -8,7 +8,6 @@ use kinetoscope::files::{
     sources,
 };
 use kinetoscope_core::base::diagnostics::{Code, Diagnostics};
-use kinetoscope_core::base::error::Error;
 use kinetoscope_core::base::escape;
 use kinetoscope_core::outline::Outline;
 use kinetoscope_core::trace::Trace;
@@ -77,13 +76,17 @@ pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) 
     let read = read_part(source, reading).map_err(|error| error.to_string()).and_then(|mut trace| {
         reading.rules.apply(&mut trace).map_err(|error| format!("{}: {error}", source.path()))?;
         if let Some(path) = &reading.execution_trace {
-            trace = join(trace, path, &|trace, other| trace.join(other).map(|_| ()))?;
+            for other in sources_of(path)? {
+                let joined = trace.join(read_other(&other)?);
+                joined.map_err(|error| format!("{}: {error}", other.name()))?;
+            }
         }
         match &reading.captures {
-            Some(given) if given.is_empty() => Ok(join_captures_nearby(trace, source)),
-            Some(given) => join_captures(trace, given),
-            None => Ok(trace),
+            Some(given) if given.is_empty() => join_captures_nearby(&mut trace, source),
+            Some(given) => join_captures(&mut trace, given)?,
+            None => {}
         }
+        Ok(trace)
     });
     match read {
         Ok(trace) => Some(trace),
@@ -122,16 +125,11 @@ pub(crate) fn read_outline_with_bar(source: &Source) -> Result<(Outline, Diagnos
 
 /// Joins the captures that are given. An engine writes one for each size of a batch, so that some can be of no launch: they are
 /// reported, unless none is joined.
-fn join_captures(mut trace: Trace, given: &[PathBuf]) -> Result<Trace, String> {
+fn join_captures(trace: &mut Trace, given: &[PathBuf]) -> Result<(), String> {
     let mut refused = Vec::new();
     for path in given {
-        if path.is_dir() {
-            return Err(format!("{}: this is a folder, not a file", path.display()));
-        }
-        for source in sources(slice::from_ref(path)).map_err(|error| error.to_string())? {
-            let other = read_with_bar(&source, |progress| read(&source, progress))
-                .map_err(|error| error.to_string())?;
-            if let Err(error) = trace.join_capture(other) {
+        for source in sources_of(path)? {
+            if let Err(error) = trace.join_capture(read_other(&source)?) {
                 refused.push(format!("{}: {error}", source.name()));
             }
         }
@@ -142,46 +140,40 @@ fn join_captures(mut trace: Trace, given: &[PathBuf]) -> Result<Trace, String> {
     for error in refused {
         report(format!("not used as a capture: {error}"));
     }
-    Ok(trace)
+    Ok(())
 }
 
 /// The folder of captures that inference engines write next to their traces.
 const CAPTURES: &str = "capture_traces";
 
 /// Joins the captures in a folder next to a trace that launches graphs. Reports each that is not used.
-fn join_captures_nearby(mut trace: Trace, source: &Source) -> Trace {
-    let Source::File(path) = source else { return trace };
+fn join_captures_nearby(trace: &mut Trace, source: &Source) {
+    let Source::File(path) = source else { return };
     let folder = path.parent().unwrap_or(Path::new("")).join(CAPTURES);
     if !folder.is_dir() || !trace.launches_graphs() {
-        return trace;
+        return;
     }
     for capture in sources(&[folder]).unwrap_or_default() {
-        let read = read_with_bar(&capture, |progress| read(&capture, progress));
-        let joined = read.map_err(|error| error.to_string()).and_then(|other| {
+        let joined = read_other(&capture).and_then(|other| {
             trace.join_capture(other).map_err(|error| format!("{}: {error}", capture.path()))
         });
         if let Err(error) = joined {
             report(format!("not used as a capture: {error}"));
         }
     }
-    trace
 }
 
-/// Joins another trace by `join`.
-fn join(
-    mut trace: Trace,
-    path: &Path,
-    join: &dyn Fn(&mut Trace, Trace) -> Result<(), Error>,
-) -> Result<Trace, String> {
+/// The sources of another trace that is given, which is no folder.
+fn sources_of(path: &PathBuf) -> Result<Vec<Source>, String> {
     if path.is_dir() {
         return Err(format!("{}: this is a folder, not a file", path.display()));
     }
-    for source in sources(&[path.to_owned()]).map_err(|error| error.to_string())? {
-        let other =
-            read_with_bar(&source, |progress| read(&source, progress)).map_err(|error| error.to_string())?;
-        join(&mut trace, other).map_err(|error| format!("{}: {error}", source.name()))?;
-    }
-    Ok(trace)
+    sources(slice::from_ref(path)).map_err(|error| error.to_string())
+}
+
+/// Reads another trace, to join it.
+fn read_other(source: &Source) -> Result<Trace, String> {
+    read_with_bar(source, |progress| read(source, progress)).map_err(|error| error.to_string())
 }
 
 /// Reads a source by `read` with a progress bar.

@@ -18,12 +18,12 @@ pub(crate) use host::{Host, Reason};
 pub(crate) use purposes::{Capture, WAIT_NS};
 pub(crate) use walk::Walk;
 
-use crate::analysis::device::names::is_graph_launch;
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::base::diagnostics::Code;
 use crate::base::index::Index;
 use crate::base::names::NameSet;
 use crate::trace::Trace;
+use crate::trace::link::is_graph_launch;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use alloc::vec::Vec;

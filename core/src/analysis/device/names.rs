@@ -19,11 +19,6 @@ pub(crate) fn is_free_name(name: &str) -> bool {
     name.contains("Free") && !name.contains("Host")
 }
 
-/// Returns whether a runtime call launches a CUDA graph.
-pub(crate) fn is_graph_launch(name: &str) -> bool {
-    name.contains("GraphLaunch")
-}
-
 /// Returns whether an annotation is that of a data loader.
 pub(crate) fn is_data_loading(name: &str) -> bool {
     name.starts_with("enumerate(DataLoader)#") || name.starts_with("enumerate(DataPipe)#")

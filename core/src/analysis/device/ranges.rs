@@ -39,24 +39,36 @@ impl Ranges {
 /// Returns the ranges that are steps with their numbers, ordered by time: those that the user chose, else profiler steps, else
 /// the iterations of an inference engine.
 pub(crate) fn step_ranges(trace: &Trace) -> Vec<(Row, i64)> {
-    if trace.step_rules.are_chosen() {
-        return Iterations::new(trace).numbered(&trace.table);
-    }
-    let profiled = profiler_steps(&trace.table);
-    if profiled.is_empty() { Iterations::new(trace).numbered(&trace.table) } else { profiled }
+    profiler_steps(trace).unwrap_or_else(|| Iterations::new(trace).numbered(&trace.table))
 }
 
 impl Analysis<'_> {
+    /// Returns the iterations of an inference engine.
+    pub(crate) fn iterations(&self) -> &Iterations {
+        self.once(|| Iterations::new(self.trace))
+    }
+
+    /// Returns the steps, to find those of events.
+    pub(crate) fn step_finder(&self) -> &StepFinder {
+        self.once(|| {
+            let table = &self.trace.table;
+            match profiler_steps(self.trace) {
+                Some(steps) => StepFinder::new(table, steps, true),
+                None => StepFinder::new(table, self.iterations().numbered(table), false),
+            }
+        })
+    }
+
     /// Whether the steps are profiler steps.
     pub(crate) fn has_profiler_steps(&self) -> bool {
-        !self.trace.step_rules.are_chosen() && !profiler_steps(&self.trace.table).is_empty()
+        self.step_finder().are_profiled
     }
 
     /// Whether steps do the same work as far as their names show it: profiler steps, or iterations of one phase, with the same
     /// requests and tokens.
     pub(crate) fn steps_are_alike(&self) -> bool {
-        let iterations = if self.has_profiler_steps() { Vec::new() } else { Iterations::new(self.trace).0 };
-        iterations.windows(2).all(|pair| pair[0].name.is_like(&pair[1].name))
+        let are_like = || self.iterations().0.windows(2).all(|pair| pair[0].name.is_like(&pair[1].name));
+        self.has_profiler_steps() || are_like()
     }
 }
 
@@ -66,7 +78,12 @@ pub(crate) fn step_names(trace: &Trace) -> NameSet {
     table.names.among(step_ranges(trace).into_iter().map(|(row, _)| table.name_id(row)), |_| true)
 }
 
-fn profiler_steps(table: &Table) -> Vec<(Row, i64)> {
+/// Returns the profiler steps with their numbers, ordered by time; `None` if there are none, or the user chose other steps.
+fn profiler_steps(trace: &Trace) -> Option<Vec<(Row, i64)>> {
+    if trace.step_rules.are_chosen() {
+        return None;
+    }
+    let table = &trace.table;
     let number = |name: &str| name.strip_prefix("ProfilerStep#")?.trim().parse().ok();
     let names = table.names.that(|name| number(name).is_some());
     let is_step = |row: &Row| {
@@ -77,7 +94,7 @@ fn profiler_steps(table: &Table) -> Vec<(Row, i64)> {
     let rows = table.rows().filter(is_step);
     let mut steps: Vec<(Row, i64)> = rows.filter_map(|row| Some((row, number(table.name(row))?))).collect();
     sort_by_key(&mut steps, |&(row, _)| (table.ts(row), i64::from(row)));
-    steps
+    Some(steps).filter(|steps| !steps.is_empty())
 }
 
 /// The steps of a trace, to find that of an event. If several processes have steps, those of a process are its own.
@@ -85,22 +102,16 @@ fn profiler_steps(table: &Table) -> Vec<(Row, i64)> {
 pub(crate) struct StepFinder {
     /// The annotations that are steps with their numbers, ordered by time.
     pub(crate) steps: Vec<(Row, i64)>,
+    are_profiled: bool,
     /// Whether the steps are copies of ranges on streams.
     are_copies: bool,
     /// By process: indexes of its steps, in order of time.
     pub(super) processes: Vec<(NameId, Vec<usize>)>,
 }
 
-impl Analysis<'_> {
-    /// Returns the steps, to find those of events.
-    pub(crate) fn step_finder(&self) -> &StepFinder {
-        self.once(|| StepFinder::new(&self.trace.table, step_ranges(self.trace)))
-    }
-}
-
 impl StepFinder {
     /// Finds steps among these, which are ordered by time.
-    pub(crate) fn new(table: &Table, steps: Vec<(Row, i64)>) -> StepFinder {
+    fn new(table: &Table, steps: Vec<(Row, i64)>, are_profiled: bool) -> StepFinder {
         let mut order: Vec<(NameId, usize)> =
             steps.iter().enumerate().map(|(at, &(row, _))| (table.track(row).pid, at)).collect();
         sort_by_key(&mut order, |&(pid, at)| (i64::from(pid.0), at as i64));
@@ -109,7 +120,7 @@ impl StepFinder {
             processes.map(|chunk| (chunk[0].0, chunk.iter().map(|step| step.1).collect())).collect();
         let is_copy = |step: &(Row, i64)| table.category(step.0) == Category::GpuUserAnnotation;
         let are_copies = steps.first().is_some_and(is_copy);
-        StepFinder { steps, are_copies, processes }
+        StepFinder { steps, are_profiled, are_copies, processes }
     }
 
     /// The steps of the processes that launch these activities of a device; all if it is not known which do.

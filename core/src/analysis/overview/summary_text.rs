@@ -21,7 +21,6 @@ use crate::base::page::Page;
 use crate::base::rows::{Cell, Rows};
 use crate::base::units::{count, counted, time_ns};
 use crate::trace::Trace;
-use crate::trace::iterations::Iterations;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -231,7 +230,7 @@ fn steps(out: &mut Page, analysis: &Analysis<'_>) {
         }
     }
     out.indented(&title, &rows);
-    if !Iterations::new(analysis.trace).0.is_empty() {
+    if !analysis.iterations().0.is_empty() {
         out.line("  serving: these iterations by phase, with tokens, graph replays and what bounds them");
     }
 }

@@ -8,7 +8,6 @@ use crate::analysis::context::Analysis;
 use crate::analysis::device::kernel_limits::Limits;
 use crate::analysis::intervals::Interval;
 use crate::base::order::sort_by_key;
-use crate::trace::iterations::{Iteration, Iterations};
 use crate::trace::step_rules::StepName;
 use crate::trace::table::events::Row;
 use alloc::vec::Vec;
@@ -31,21 +30,18 @@ pub(crate) struct Serving {
 impl Serving {
     fn new(analysis: &Analysis<'_>) -> Serving {
         let table = &analysis.trace.table;
-        let iterations = Iterations::new(analysis.trace);
-        let numbers = iterations.clone().numbered(table).into_iter().map(|(_, number)| number);
-        let named = iterations.0.into_iter().zip(numbers);
-        let named: Vec<Served> = named
-            .map(|(Iteration { row, name }, number)| {
-                begun(row, (table.ts(row), table.end(row)), name, number)
-            })
-            .collect();
+        let time = |row: Row| (table.ts(row), table.end(row));
+        let iterations = analysis.iterations();
+        let named = iterations.0.iter().zip(iterations.numbered(table));
+        let named: Vec<Served> =
+            named.map(|(one, (row, number))| begun(row, time(row), one.name.clone(), number)).collect();
         if !named.is_empty() || analysis.trace.step_rules.are_chosen() {
             return Serving { served: measured(analysis, named), inferred: None };
         }
         // Without iterations, the steps of a trace are profiler steps.
         let steps = analysis.step_finder().steps.iter();
         let step = |&(row, number): &(Row, i64)| {
-            begun(row, (table.ts(row), table.end(row)), StepName::new(None, None, None, None), number)
+            begun(row, time(row), StepName::new(None, None, None, None), number)
         };
         let steps: Vec<Served> = steps.map(step).collect();
         if steps.len() > 1 {

@@ -1,7 +1,6 @@
 //! Replays of CUDA and HIP graphs: what one launch call starts.
 
 use crate::analysis::context::Analysis;
-use crate::analysis::device::names::is_graph_launch;
 use crate::analysis::intervals::{Interval, Intervals};
 use crate::base::index::Index;
 use crate::base::order::{descending, sort_by_key};
@@ -61,9 +60,7 @@ pub(super) fn mixed(number: u64) -> u64 {
 /// Returns the graphs with device work: launches whose work has the same names. Those that take longest come first.
 pub(crate) fn graphs(analysis: &Analysis<'_>) -> Vec<Graph> {
     let (table, links) = (&analysis.trace.table, &analysis.trace.links);
-    let names = table.names.that(is_graph_launch);
-    let is_graph = |&&(_, call): &&(Row, Row)| names.has(table.name_id(call));
-    let mut work: Vec<(Row, Row)> = links.launch_of.iter().filter(is_graph).copied().collect();
+    let mut work: Vec<(Row, Row)> = links.graph_work(table).collect();
     sort_by_key(&mut work, |&(row, call)| (i64::from(call), i64::from(row)));
     let (mut graphs, mut known): (Vec<Graph>, Index) = Default::default();
     for of_call in work.chunk_by(|a, b| a.1 == b.1) {
@@ -91,6 +88,11 @@ impl Graph {
             call_ns: 0,
             wait_ns: 0,
         }
+    }
+
+    /// The mean of a sum over the replays, in ns.
+    pub(super) fn mean_ns(&self, sum_ns: i64) -> i64 {
+        sum_ns / self.launches.max(1) as i64
     }
 
     fn add(&mut self, table: &Table, replay: &Replay) {

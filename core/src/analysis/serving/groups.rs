@@ -153,6 +153,21 @@ impl Group {
         }
     }
 
+    /// The mean of a sum over the iterations.
+    pub(super) fn mean(&self, sum: i64) -> f64 {
+        sum as f64 / self.steady.max(1) as f64
+    }
+
+    /// The time divided by the tokens; `None` without tokens.
+    pub(super) fn time_per_token_ns(&self) -> Option<i64> {
+        self.tokens.filter(|&tokens| tokens > 0).map(|tokens| self.wall_ns / tokens)
+    }
+
+    /// The share of the time that a part of it is.
+    pub(super) fn share(&self, ns: i64) -> f64 {
+        ns as f64 / self.wall_ns.max(1) as f64
+    }
+
     /// A number in each second of the time.
     pub(crate) fn per_second(&self, number: Option<i64>) -> Option<f64> {
         number.filter(|_| self.wall_ns > 0).map(|number| number as f64 / (self.wall_ns as f64 / 1e9))

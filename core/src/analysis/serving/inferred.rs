@@ -198,8 +198,8 @@ impl Launches {
         numbers.into_iter().map(|number| Kind { count: counts[number].0, rank: ranks[number] }).collect()
     }
 
-    /// The number of the kind of each segment: of those with the same launches in any order, or with as many launches of which most are the
-    /// same in their order, as prefills of different lengths have.
+    /// The number of the kind of each segment. Segments are of one kind if they have the same launches in any order, or as many
+    /// launches of which most are the same in their order, as prefills of different lengths have.
     fn numbers(&self, segments: &[(usize, usize)]) -> Vec<usize> {
         let (mut known, mut lengths): (Index, Keyed<Vec<usize>>) = Default::default();
         let mut firsts: Vec<(usize, usize)> = Vec::new();

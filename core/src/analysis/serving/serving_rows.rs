@@ -192,15 +192,13 @@ columns! {
         let [p50, p90, p99] = group.percentiles_ns;
         let bound = group.bound();
         let parts = &group.parts_ns;
-        let mean = |sum: Option<i64>| sum.map(|sum| sum as f64 / group.steady.max(1) as f64);
-        let each = group.tokens.filter(|&tokens| tokens > 0).map(|tokens| group.wall_ns / tokens);
     } [
         PHASE.nullable() => phase,
         Column::int("count", "Iterations", "The number of iterations.") => group.count,
         Column::int("warm_up", "Warm-up", "How many of them are a warm-up: the first ones, as long as each takes at least twice the median of the iterations with the same phase and requests and a similar number of tokens, of which there are three or more. They are left out of all values that follow, unless there are no others.") =>
             group.warm_up,
         Column::float("batch_mean", "Requests", "The mean number of requests; null if a name does not state it.").nullable() =>
-            mean(group.batch),
+            group.batch.map(|sum| group.mean(sum)),
         TOKENS => group.tokens,
         GENERATED => group.generated,
         WALL => group.wall_ns,
@@ -211,11 +209,12 @@ columns! {
             group.per_second(group.tokens),
         Column::rate("generated_per_second", "Generated/s", "Generated tokens divided by the wall time.").nullable().minor() =>
             group.per_second(group.generated),
-        Column::ns("time_per_token_ns", "Time/token", "The wall time divided by the tokens.").nullable().minor() => each,
+        Column::ns("time_per_token_ns", "Time/token", "The wall time divided by the tokens.").nullable().minor() =>
+            group.time_per_token_ns(),
         Column::word("bound", "Bound by", &ServingBound::VOCABULARY, "What takes most of the wall time; null without time.").nullable() =>
             bound.map(|bound| bound.0.as_str()),
         Column::share("bound_share", "Share", "The share of the wall time that it takes.").nullable() =>
-            bound.map(|bound| bound.1 as f64 / group.wall_ns.max(1) as f64),
+            bound.map(|bound| group.share(bound.1)),
         BUSY => group.busy_ns(),
         ATTENTION => part(parts, Part::Attention),
         KV_CACHE => part(parts, Part::KvCache),
@@ -242,9 +241,7 @@ columns! {
 
 columns! {
     /// The columns of a graph.
-    const GRAPH: fn graph(trace: &Trace, number: usize, graph: &Graph) {
-        let mean = |ns: i64| ns / graph.launches.max(1) as i64;
-    } [
+    const GRAPH: fn graph(trace: &Trace, number: usize, graph: &Graph) [
         Column::int("graph", "Graph", "The number of the graph, from 1: the one that takes longest comes first. Launches whose work has the same names are replays of one graph.") =>
             number,
         Column::text("call", "Call", "The name of the call that launches it.") => trace.table.name(graph.first),
@@ -253,11 +250,13 @@ columns! {
             graph.activities,
         Column::ns("time_ns", "Time", "Sum of the times from the first start to the last end of each replay.") =>
             graph.time_ns,
-        Column::ns("mean_ns", "Mean", "The mean of those times.") => mean(graph.time_ns),
-        Column::ns("mean_gap_ns", "Gaps", "The mean time of it in which none of its work runs.") => mean(graph.gap_ns),
-        Column::ns("mean_call_ns", "Call", "The mean duration of the launch calls.") => mean(graph.call_ns),
+        Column::ns("mean_ns", "Mean", "The mean of those times.") => graph.mean_ns(graph.time_ns),
+        Column::ns("mean_gap_ns", "Gaps", "The mean time of it in which none of its work runs.") =>
+            graph.mean_ns(graph.gap_ns),
+        Column::ns("mean_call_ns", "Call", "The mean duration of the launch calls.") =>
+            graph.mean_ns(graph.call_ns),
         Column::ns("mean_wait_ns", "Wait", "The mean time from the start of the call to the first start.") =>
-            mean(graph.wait_ns),
+            graph.mean_ns(graph.wait_ns),
         EVENT => graph.first.index(),
     ]
 }

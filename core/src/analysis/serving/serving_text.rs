@@ -64,7 +64,7 @@ fn sentence(phase: &str, group: &Group) -> String {
     let tokens = group.per_second(group.tokens);
     let tokens = tokens.map_or(String::new(), |rate| format!(", {rate:.0} tokens/s"));
     let bound = group.bound().map_or(String::new(), |(bound, ns)| {
-        let share = ns as f64 / group.wall_ns.max(1) as f64 * 100.0;
+        let share = group.share(ns) * 100.0;
         format!("; {} {share:.0}% of the time", bound.takes())
     });
     format!("{}: {}, {many}{tokens}{bound}", label(phase), counted(group.steady, "iteration"))
@@ -94,21 +94,23 @@ fn phases(page: &mut Page, answer: &ServingAnswer<'_>) {
 }
 
 fn group_cells(group: &Group) -> Vec<Cell> {
-    let mean = |sum: Option<i64>| sum.map(|sum| Cell::Float(sum as f64 / group.steady.max(1) as f64));
-    let each = group.tokens.filter(|&tokens| tokens > 0).map(|tokens| Cell::Ns(group.wall_ns / tokens));
     let [p50, p90, p99] = group.percentiles_ns.map(Cell::Ns);
     vec![
         Cell::Int(group.steady as i64),
-        mean(group.batch).unwrap_or(Cell::Null),
+        mean_cell(group, group.batch),
         group.tokens.map_or(Cell::Null, Cell::Int),
         Cell::Ns(group.wall_ns),
         p50,
         p90,
         p99,
         group.per_second(group.tokens).map_or(Cell::Null, Cell::Rate),
-        each.unwrap_or(Cell::Null),
-        Cell::Share(group.busy_ns() as f64 / group.wall_ns.max(1) as f64),
+        group.time_per_token_ns().map_or(Cell::Null, Cell::Ns),
+        Cell::Share(group.share(group.busy_ns())),
     ]
+}
+
+fn mean_cell(group: &Group, sum: Option<i64>) -> Cell {
+    sum.map_or(Cell::Null, |sum| Cell::Float(group.mean(sum)))
 }
 
 /// The time of an iteration of each phase, by what it is spent on.
@@ -123,7 +125,7 @@ fn parts(page: &mut Page, answer: &ServingAnswer<'_>) {
                 Part::ALL[at].label().into(),
                 label(phase).into(),
                 Cell::Ns(ns / group.steady.max(1) as i64),
-                Cell::Share(ns as f64 / group.wall_ns.max(1) as f64),
+                Cell::Share(group.share(ns)),
             ]);
         }
     }
@@ -136,14 +138,11 @@ fn batches(page: &mut Page, answer: &ServingAnswer<'_>) {
     }
     let mut rows = Rows::page(&["Phase", "Iterations", "Requests", "Tokens", "p50", "Tokens/s", "Bound by"]);
     for (first, group) in answer.kinds.iter().take(LISTED) {
-        let mean = |sum: Option<i64>| {
-            sum.map_or(Cell::Null, |sum| Cell::Float(sum as f64 / group.steady.max(1) as f64))
-        };
         rows.push(vec![
             label(&first.name.phase).into(),
             Cell::Int(group.steady as i64),
-            mean(group.batch),
-            mean(group.tokens),
+            mean_cell(group, group.batch),
+            mean_cell(group, group.tokens),
             Cell::Ns(group.percentiles_ns[0]),
             group.per_second(group.tokens).map_or(Cell::Null, Cell::Rate),
             group.bound().map_or(Cell::Null, |bound| label(bound.0.as_str()).into()),
@@ -155,7 +154,7 @@ fn batches(page: &mut Page, answer: &ServingAnswer<'_>) {
 fn graphs(page: &mut Page, trace: &Trace, answer: &ServingAnswer<'_>) {
     let mut rows = Rows::page(&["Graph", "Launches", "Activities", "Time/replay", "Gaps", "Call", "Wait"]);
     for (at, graph) in answer.graphs.iter().take(LISTED).enumerate() {
-        let mean = |ns: i64| Cell::Ns(ns / graph.launches.max(1) as i64);
+        let mean = |ns: i64| Cell::Ns(graph.mean_ns(ns));
         rows.push(vec![
             format!("{} {}", trace.table.name(graph.first), at + 1).into(),
             Cell::Int(graph.launches as i64),

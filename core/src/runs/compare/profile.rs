@@ -31,7 +31,7 @@ use crate::runs::ranks::phases::Times;
 use crate::runs::ranks::run::rank_in;
 use crate::runs::ranks::summary::Summary;
 use crate::trace::Trace;
-use crate::trace::iterations::{Iteration, Iterations};
+use crate::trace::iterations::Iteration;
 use crate::trace::table::events::Row;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -237,10 +237,10 @@ fn kinds(analysis: &Analysis<'_>, steps: &[Row]) -> Vec<StepKind> {
     }
     // Both are in order of time.
     let mut steps_left = steps.iter().peekable();
-    let iterations = Iterations::new(analysis.trace).0.into_iter();
+    let iterations = analysis.iterations().0.iter();
     let of_steps = iterations.filter(|one| steps_left.next_if(|row| **row == one.row).is_some());
-    let kind = |Iteration { name, .. }: Iteration| StepKind {
-        phase: name.phase,
+    let kind = |Iteration { name, .. }: &Iteration| StepKind {
+        phase: name.phase.clone(),
         batch: name.batch,
         tokens: name.tokens,
     };

@@ -47,9 +47,7 @@ pub(super) struct Replay {
 /// The launches of graphs, in order of time.
 pub(super) fn replays(trace: &Trace, names: &mut Names) -> Vec<Replay> {
     let table = &trace.table;
-    let is_graph = table.names.that(|name| name.contains("GraphLaunch"));
-    let of_graph = |&&(_, call): &&(Row, Row)| is_graph.has(table.name_id(call));
-    let mut work: Vec<(Row, Row)> = trace.links.launch_of.iter().filter(of_graph).copied().collect();
+    let mut work: Vec<(Row, Row)> = trace.links.graph_work(table).collect();
     sort_by_key(&mut work, |&(row, _)| (table.ts(row), i64::from(row)));
     sort_by_key(&mut work, |&(_, call)| (table.ts(call), i64::from(call)));
     let launches = work.chunk_by(|a, b| a.1 == b.1).map(|of_call| of_call[0].1);
@@ -260,7 +258,7 @@ impl Lists {
     }
 }
 
-/// Pairs the names of two lists, of which the first is on these streams.
+/// Pairs equal names of two lists. `streams` has the stream of each name of the first list.
 fn common(a: &[NameId], streams: &[u32], b: &[NameId]) -> Common {
     let most = a.len().max(b.len());
     let share = |count: usize| count as f64 / most.max(1) as f64;

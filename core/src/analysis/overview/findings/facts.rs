@@ -3,11 +3,12 @@
 use crate::analysis::context::Analysis;
 use crate::analysis::device::idle::Host;
 use crate::analysis::device::models::Device;
-use crate::analysis::device::names::{is_free_name, is_graph_launch};
+use crate::analysis::device::names::is_free_name;
 use crate::analysis::formulas::Inputs;
 use crate::analysis::overview::bound::{Bound, BoundBy};
 use crate::base::names::NameSet;
 use crate::trace::kernel_rules::KernelCategory;
+use crate::trace::link::is_graph_launch;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::layout::Key;

@@ -3,11 +3,11 @@
 use crate::analysis::context::Analysis;
 use crate::analysis::device::classes::Class;
 use crate::analysis::device::idle::WAIT_NS;
-use crate::analysis::device::names::{is_graph_launch, is_host_collective};
+use crate::analysis::device::names::is_host_collective;
 use crate::analysis::torch::device_type::DeviceType;
 use crate::trace::Trace;
 use crate::trace::attribution::OwnerSource;
-use crate::trace::link::is_launch_name;
+use crate::trace::link::{is_graph_launch, is_launch_name};
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use alloc::vec::Vec;
