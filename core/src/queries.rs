@@ -23,7 +23,7 @@ use crate::analysis::serving::serving_rows;
 use crate::analysis::tasks::task_rows;
 use crate::analysis::timeline::{call_tree, counters, modules, names, samples, tracks};
 use crate::analysis::torch::{
-    coverage, evaluation, event_rows, event_tree_rows, node_rows, ops, patterns, stacks,
+    compiled_rows, coverage, evaluation, event_rows, event_tree_rows, node_rows, ops, patterns, stacks,
 };
 use crate::base::error::Error;
 use crate::base::rows::Rows;
@@ -47,6 +47,7 @@ pub const QUERIES: &[Query] = &[
     collectives::COLLECTIVES,
     runs::RANKS,
     flops::FLOPS,
+    compiled_rows::COMPILED,
     coverage::COVERAGE,
     patterns::PATTERNS,
     evaluation::EVALUATION,

@@ -8,6 +8,7 @@ pub(crate) mod iterations;
 pub mod kernel_rules;
 pub(crate) mod link;
 pub(crate) mod pair;
+pub mod provenance;
 pub mod read;
 pub mod records;
 pub(crate) mod samples;
@@ -21,6 +22,7 @@ use self::execution::{ExecutionNode, ExecutionTrace};
 use self::kernel_rules::KernelRules;
 use self::link::{Ids, Links, link};
 use self::pair::{Pairs, durations_of_asyncs, pair_spans};
+use self::provenance::Provenance;
 use self::read::chrome::Reader;
 use self::read::encoding::Decoder;
 use self::read::limits::Limits;
@@ -78,6 +80,8 @@ pub struct Trace {
     pub execution: Option<Box<ExecutionTrace>>,
     /// The captures that were joined.
     pub(crate) attribution: Option<Box<Attribution>>,
+    /// What files next to the trace say about its kernels.
+    pub(crate) provenance: Option<Box<Provenance>>,
     /// The samples of call stacks that are no events of the recorder.
     pub(crate) samples: Samples,
     /// Whether the annotations of streams are 1 ns longer at each end than PyTorch's events.
@@ -186,6 +190,7 @@ impl Trace {
             step_rules: StepRules::default(),
             execution: None,
             attribution: None,
+            provenance: None,
         }
     }
 

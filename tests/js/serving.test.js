@@ -24,6 +24,8 @@ const ranges = JSON.stringify(
 );
 const named = () => new TextEncoder().encode(ranges);
 
+const inductor = (name) => new Uint8Array(readFileSync(`${data}/inductor/${name}`));
+
 for (const [name, from] of Object.entries({ open, "worker.open": worker.open })) {
   test(`${name}: captures show the operators of replayed graphs`, async () => {
     const products = async (options) => {
@@ -60,5 +62,20 @@ for (const [name, from] of Object.entries({ open, "worker.open": worker.open }))
     await assert.rejects(iterations({ stepsFrom: /absent/ }), { code: "bad_option" });
     await assert.rejects(iterations({ stepsFrom: "turn" }), { code: "bad_option" });
     await assert.rejects(iterations({ stepRules: "decode" }), { code: "bad_option" });
+  });
+
+  test(`${name}: files of torch.compile show where kernels come from`, async () => {
+    const sources = async (options) => {
+      const opened = await from(inductor("c/trace.json.gz"), options);
+      const rows = await opened.compiled();
+      opened.free?.();
+      return rows.filter((row) => row.kind === "kernel").map(({ source }) => source);
+    };
+    assert.deepEqual(new Set(await sources()), new Set([null]));
+    const known = await sources({ provenance: [inductor("c/torch_trace.log.gz")] });
+    assert.deepEqual([known.length, new Set(known)], [5, new Set(["case_c.py:11", "case_c.py:13"])]);
+    const other = { provenance: [inductor("d/kernel_information.json")] };
+    await assert.rejects(sources(other), { code: "bad_option" });
+    await assert.rejects(sources({ provenance: inductor("c/torch_trace.log.gz") }), { code: "bad_option" });
   });
 }

@@ -63,7 +63,7 @@ const RUST: [(&str, Layers); 15] = [
             &["pair"],
             &["link"],
             &["capture", "execution", "iterations"],
-            &["attribution"],
+            &["attribution", "provenance"],
             &["records"],
         ],
     ),
@@ -103,6 +103,8 @@ const RUST: [(&str, Layers); 15] = [
         &[
             &["failure", "steps_from", "terminal"],
             &["print", "progress", "random"],
+            &["joins"],
+            &["reading"],
             &["args"],
             &["named_files"],
             &["destinations"],

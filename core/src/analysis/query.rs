@@ -138,6 +138,8 @@ pub enum Input {
     ExecutionTrace,
     /// The captures of graphs that were joined: [`Trace::join_capture`].
     Captures,
+    /// The files that say where kernels come from: [`Trace::join_provenance`].
+    Provenance,
 }
 
 /// A query.

@@ -3,6 +3,8 @@
 pub(crate) mod average_rows;
 pub mod averages;
 pub(crate) mod clock;
+mod compiled;
+pub(crate) mod compiled_rows;
 pub(crate) mod coverage;
 pub mod device_type;
 pub mod dynamo;
@@ -26,6 +28,7 @@ pub mod profile;
 pub mod profile_metrics;
 pub(crate) mod replayed;
 pub mod sort_by;
+pub(crate) mod source;
 pub mod stacks;
 pub mod table_options;
 pub mod torch_table;

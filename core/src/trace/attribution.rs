@@ -26,6 +26,8 @@ words! {
         Launch = "launch",
         /// The capture of the graph that it is a part of.
         Capture = "capture",
+        /// Its name, which is that of a kernel in the files of `torch.compile`.
+        Name = "kernel_name",
     }
 }
 
@@ -35,7 +37,7 @@ words! {
 pub struct Owner<'a> {
     /// The trace that the operator is in: that of the work, or that of a capture.
     pub trace: &'a Trace,
-    /// The operator; `None` if the call is in none.
+    /// The operator; `None` if the call is in none, and if only a name states it.
     pub op: Option<Row>,
     /// The call that launched the work, or that became the node of the graph.
     pub call: Option<Row>,
@@ -157,10 +159,21 @@ impl Trace {
     pub fn owner(&self, work: Row) -> Option<Owner<'_>> {
         let captured = self.attribution.as_ref().and_then(|attribution| attribution.owner(work));
         captured.or_else(|| {
-            let op = self.links.op(work)?;
-            let call = self.links.launch(work);
-            Some(Owner { trace: self, op: Some(op), call, source: OwnerSource::Launch, confidence: 1.0 })
+            let op = self.links.op(work);
+            let source = match op {
+                Some(_) => OwnerSource::Launch,
+                None => self.compiled_kernel(work).map(|_| OwnerSource::Name)?,
+            };
+            let call = self.links.launch(work).filter(|_| op.is_some());
+            Some(Owner { trace: self, op, call, source, confidence: 1.0 })
         })
+    }
+
+    /// Returns the name of the operator that device work belongs to. A generated kernel and its operator have the same name.
+    pub(crate) fn operator_name(&self, work: Row) -> Option<&str> {
+        let owner = self.owner(work)?;
+        let named = (owner.source == OwnerSource::Name).then(|| self.table.name(work));
+        owner.op.map(|op| owner.trace.table.name(op)).or(named)
     }
 
     /// The traces of captures that were joined.

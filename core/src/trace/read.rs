@@ -13,7 +13,7 @@ mod json_text;
 pub mod limits;
 mod number;
 pub(crate) mod perfetto;
-mod pickle;
+pub(crate) mod pickle;
 pub(crate) mod recording;
 mod repair;
 pub(crate) mod scan;

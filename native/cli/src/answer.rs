@@ -3,7 +3,7 @@
 use crate::args::{self, Files, Format};
 use crate::failure::{CHECK_FAILED, Failure, UNFIT, report};
 use crate::print::print;
-use crate::progress::read_or_report;
+use crate::reading::read_or_report;
 use crate::terminal;
 use clap::ArgMatches;
 use kinetoscope::files::{Source, THREADS, sources};

@@ -8,11 +8,13 @@ mod ranks;
 pub(crate) mod tables;
 
 use crate::failure::Failure;
-use crate::progress::{ChosenRules, Reading};
+use crate::reading::{ChosenRules, Reading};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use help::{columns_of, examples};
-use input::{captures, execution_trace, extent, rules, rules_for};
+#[cfg(feature = "parquet")]
+pub(crate) use input::joins;
+use input::{captures, execution_trace, extent, provenance, rules, rules_for};
 pub(crate) use input::{read, read_text};
 use kinetoscope_core::analysis::query::options::{Opt, Options};
 use kinetoscope_core::analysis::query::value::OptionValue;
@@ -51,7 +53,18 @@ const TOPICS: [(&str, &[&str]); 9] = [
     ("Overview", &["summary", "fitness", "check", "info", "outline"]),
     (
         "Operators",
-        &["ops", "events", "event-tree", "stacks", "modules", "coverage", "patterns", "evaluation", "nodes"],
+        &[
+            "ops",
+            "events",
+            "event-tree",
+            "stacks",
+            "modules",
+            "compiled",
+            "coverage",
+            "patterns",
+            "evaluation",
+            "nodes",
+        ],
     ),
     ("Causes", &["breakdown", "idle", "tasks", "critical-path", "what-if"]),
     ("Compare", &["diff", "diff-tree", "trend"]),
@@ -227,10 +240,12 @@ fn export_command(export: &Export, path: &str) -> Command {
     command.args(extent()).next_help_heading("Output").args(file_args())
 }
 
-/// The arguments that name other traces, for an answer that depends on these inputs.
+/// The arguments that name files which are joined to a trace, for an answer that depends on these inputs.
 fn joined(inputs: &[Input]) -> impl Iterator<Item = Arg> {
     let execution_trace = inputs.contains(&Input::ExecutionTrace).then(execution_trace);
-    execution_trace.into_iter().chain(inputs.contains(&Input::Captures).then(captures))
+    let captures = inputs.contains(&Input::Captures).then(captures);
+    let provenance = inputs.contains(&Input::Provenance).then(provenance);
+    execution_trace.into_iter().chain(captures).chain(provenance)
 }
 
 /// The command whose result can be audited.

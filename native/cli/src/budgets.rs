@@ -4,7 +4,7 @@ use crate::answer::{self, add_csv};
 use crate::args::{self, Files, Format};
 use crate::failure::{CHECK_FAILED, Failure, UNFIT, report};
 use crate::print::{print, print_all};
-use crate::progress::read_or_report;
+use crate::reading::read_or_report;
 use crate::terminal;
 use crate::trend;
 use clap::ArgMatches;

@@ -3,8 +3,9 @@
 use crate::answer::{add_csv, add_text, report_without_events};
 use crate::args::{self, Files, Format};
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
+use crate::joins::Joins;
 use crate::print::print;
-use crate::progress::read_run;
+use crate::reading::read_run;
 use crate::terminal;
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, RunFiles};
@@ -51,7 +52,7 @@ fn sides(files: &Files, new: &PathBuf) -> Result<[RunFiles; 2], Failure> {
 /// Reads the profiles of a side. What cannot be read is reported.
 fn profiles(side: &RunFiles, files: &Files, code: &mut u8) -> Vec<Profile> {
     let mut profiles = Vec::new();
-    read_run(side, &files.reading.rules, &mut |found: Found| {
+    read_run(side, &files.reading.rules, &Joins::default(), &mut |found: Found| {
         let is_other = found.is_other_file();
         if files.strict && matches!(&found.content, Ok(Content::Trace(trace)) if !trace.has_events()) {
             report_without_events(&found.path);

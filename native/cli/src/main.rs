@@ -10,12 +10,14 @@ mod destinations;
 mod diff;
 mod failure;
 mod files;
+mod joins;
 mod named_files;
 mod outline;
 mod print;
 mod progress;
 mod random;
 mod ranks;
+mod reading;
 
 mod steps_from;
 mod tables;

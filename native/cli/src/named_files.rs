@@ -26,7 +26,7 @@ pub(crate) enum Use {
 }
 
 /// The arguments that name files, except the options of queries.
-const ARGUMENTS: [(&str, Use); 12] = [
+const ARGUMENTS: [(&str, Use); 13] = [
     ("traces", Use::Traces),
     ("base", Use::Traces),
     ("run", Use::Run),
@@ -36,6 +36,7 @@ const ARGUMENTS: [(&str, Use); 12] = [
     ("step-rules", Use::Input),
     ("execution-trace", Use::Input),
     ("capture", Use::Input),
+    ("provenance", Use::Input),
     ("output", Use::Output),
     ("reports", Use::Output),
     ("record", Use::Output),

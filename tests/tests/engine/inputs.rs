@@ -13,6 +13,7 @@ use kinetoscope_core::runs::ranks::run::Run;
 use kinetoscope_core::runs::ranks::summary::Summary;
 use kinetoscope_core::trace::Trace;
 use kinetoscope_core::trace::kernel_rules::KernelRules;
+use kinetoscope_core::trace::provenance::ProvenanceFile;
 use kinetoscope_core::trace::step_rules::StepName;
 use kinetoscope_core::trace::versions::Rules;
 use kinetoscope_tests::files;
@@ -33,6 +34,18 @@ const TRACES: [&str; 12] = [
     "healthy/small_gpu_trace.json",
     "../../docs/traces/serving.json",
 ];
+
+/// A kernel that Inductor generated, replayed by a CUDA graph, and the log of its compilation.
+const GENERATED_KERNEL: &[u8] = br#"[
+    {"ph": "X", "cat": "user_annotation", "name": "\u0023# Call CompiledFxGraph None ##", "pid": 1, "tid": 2, "ts": 0, "dur": 5},
+    {"ph": "X", "cat": "cpu_op", "name": "triton_red_fused_sum_1", "pid": 1, "tid": 2, "ts": 1, "dur": 3},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"correlation": 8}},
+    {"ph": "X", "cat": "kernel", "name": "triton_red_fused_sum_1", "pid": 0, "tid": 7, "ts": 9, "dur": 3, "args": {"correlation": 8}}
+]"#;
+const LOG: &[u8] = b"V1130 09:16:02.479 1 torch/graph.py:1] {\"inductor_output_code\": {\"filename\": \"c1.py\"}, \"has_payload\": \"0\"}
+\t# AOT ID: ['0_inference']
+\t# [Provenance debug handles] triton_red_fused_sum_1:1
+";
 
 /// A compiled region that was open when the recording ended.
 const OPEN_REGION: &[u8] = br#"[
@@ -81,6 +94,13 @@ fn variants(bytes: &[u8], input: Input) -> Vec<Trace> {
             });
             let mut joined = trace.clone();
             joined.join_capture(capture).expect("the capture");
+            vec![trace, joined]
+        }
+        Input::Provenance => {
+            let trace = Trace::read(GENERATED_KERNEL).expect("a trace");
+            let mut joined = trace.clone();
+            let log = ProvenanceFile { path: "run.log", bytes: LOG };
+            joined.join_provenance(&[log]).expect("the log");
             vec![trace, joined]
         }
         _ => ["", "communication,*", "gemm,*"].map(|kernels| read(bytes, "2.15", kernels)).into(),
@@ -140,7 +160,9 @@ fn run_changes(traces: &[Trace]) -> bool {
 
 #[test]
 fn every_query_and_export_states_its_inputs() {
-    for input in [Input::TorchRules, Input::KernelRules, Input::StepRules, Input::Captures] {
+    let inputs =
+        [Input::TorchRules, Input::KernelRules, Input::StepRules, Input::Captures, Input::Provenance];
+    for input in inputs {
         let mut changing: BTreeSet<&str> = BTreeSet::new();
         let read = |file| files::read(&files::data().join(file)).unwrap_or_else(|| panic!("no {file}"));
         for bytes in TRACES.map(read).into_iter().chain([OPEN_REGION.into(), LONG_KERNEL.into()]) {
@@ -156,8 +178,8 @@ fn every_query_and_export_states_its_inputs() {
         let all = queries.chain(EXPORTS.iter().map(|export| (export.name, export.inputs)));
         let stated: BTreeSet<&str> =
             all.filter(|(_, inputs)| inputs.contains(&input)).map(|(name, _)| name).collect();
-        // The traces of a run are read without captures.
-        if input == Input::Captures {
+        // The traces of a run are read without other files.
+        if matches!(input, Input::Captures | Input::Provenance) {
             changing.remove("ranks");
         }
         // Only a step that is chosen shows it.

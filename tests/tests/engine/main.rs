@@ -28,6 +28,7 @@ mod perfetto_export;
 mod predictions;
 mod private_traces;
 mod properties;
+mod provenance;
 mod random_events;
 mod ranks;
 mod records;

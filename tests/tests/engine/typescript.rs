@@ -10,6 +10,7 @@ use kinetoscope_core::queries::{COMPARISONS, QUERIES, Request, query};
 use kinetoscope_core::runs::ranks::run::Run;
 use kinetoscope_core::runs::ranks::summary::Summary;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::provenance::ProvenanceFile;
 use kinetoscope_tests::files;
 use kinetoscope_tests::runs::{Injected, Plan, generate};
 use kinetoscope_tests::tables_ts::tables_ts;
@@ -107,6 +108,13 @@ fn answers_conform_to_their_types() {
         check_cells(&rows, "a run");
         check_kinds(&rows, ranks.kinds.expect("kinds"), &mut kinds, "a run");
     }
+    let rows = compiled().ask("compiled", &Options::default()).expect("an answer");
+    check_kinds(
+        &rows,
+        query("compiled").expect("the query").kinds.expect("kinds"),
+        &mut kinds,
+        "a compiled program",
+    );
     let expected: BTreeSet<String> = QUERIES
         .iter()
         .filter_map(|query| query.kinds)
@@ -115,6 +123,15 @@ fn answers_conform_to_their_types() {
         .map(|&kind| kind.to_owned())
         .collect();
     assert_eq!(kinds, expected, "every kind should occur in a fixture");
+}
+
+/// A program with a graph break, with the log of its compilation.
+fn compiled() -> Trace {
+    let file = |name: &str| files::read(&files::data().join("inductor/c").join(name)).expect("a file");
+    let mut trace = Trace::read(&file("trace.json.gz")).expect("a trace");
+    let log = ProvenanceFile { path: "run.log", bytes: &file("torch_trace.log.gz") };
+    trace.join_provenance(&[log]).expect("the log of the trace");
+    trace
 }
 
 /// Runs with a late rank, a slow node and a slow link.

@@ -18,6 +18,7 @@ use kinetoscope_core::runs::compare::profile::Profile;
 use kinetoscope_core::runs::ranks::file::{Summaries, limit};
 use kinetoscope_core::runs::ranks::summary::Summary;
 use kinetoscope_core::trace::Trace;
+use kinetoscope_core::trace::provenance::ProvenanceFile;
 use kinetoscope_core::trace::table::events::Row;
 use std::rc::Rc;
 use wasm_bindgen::JsValue;
@@ -48,6 +49,10 @@ impl EngineTrace {
     }
 }
 
+fn in_use() -> Error {
+    Error::BadOption("a trace cannot be joined during an export".into())
+}
+
 #[wasm_bindgen]
 impl EngineTrace {
     /// Joins an execution trace. Returns the number of events that have a node in it.
@@ -67,13 +72,28 @@ impl EngineTrace {
         self.joined(other, |trace, other| Ok(trace.join_capture(other)?.explained))
     }
 
+    /// Joins files that say where kernels come from, each with its name. Returns the number of operators and activities that they explain.
+    ///
+    /// # Errors
+    /// Returns an error if a file is of no known kind, or nothing in the trace is what the files describe.
+    #[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes arrays by value")]
+    #[wasm_bindgen(js_name = joinProvenance)]
+    pub fn join_provenance(&mut self, names: Vec<String>, files: Vec<Uint8Array>) -> Result<usize, JsValue> {
+        let files: Vec<Vec<u8>> = files.iter().map(Uint8Array::to_vec).collect();
+        let named = names.iter().zip(&files);
+        let files: Vec<ProvenanceFile<'_>> =
+            named.map(|(path, bytes)| ProvenanceFile { path, bytes }).collect();
+        let trace = Rc::get_mut(&mut self.trace).ok_or_else(|| failure(&in_use()))?;
+        let explained = trace.join_provenance(&files).map_err(|e| failure(&e))?;
+        Ok(explained.operators + explained.activities)
+    }
+
     fn joined(
         &mut self,
         other: EngineTrace,
         join: fn(&mut Trace, Trace) -> Result<usize, Error>,
     ) -> Result<usize, JsValue> {
         let (trace, other) = (Rc::get_mut(&mut self.trace), Rc::into_inner(other.trace));
-        let in_use = || Error::BadOption("a trace cannot be joined during an export".into());
         let joined = trace.zip(other).ok_or_else(in_use).and_then(|(trace, other)| join(trace, other));
         joined.map_err(|e| failure(&e))
     }

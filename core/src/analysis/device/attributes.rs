@@ -1,5 +1,7 @@
 //! What the arguments of device work say: kinds of copies, annotations of CUDA graphs, limits of occupancy, priorities.
 
+use crate::trace::Trace;
+use crate::trace::capture::NODE_ID;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::fields::Value;
 use crate::trace::table::layout::FieldPlace;
@@ -51,22 +53,29 @@ fn capitalized(kind: &str) -> String {
 }
 
 /// Returns the annotation that a program gave the node of a CUDA graph: names from the outermost to the innermost, and
-/// what has no name as JSON.
-pub(crate) fn annotation(table: &Table, row: Row) -> Option<String> {
-    argument(table, row, "graph node id")?;
-    let Some(annotation) = argument(table, row, "annotation") else {
-        return text(table, row, "name").map(ToOwned::to_owned);
-    };
-    let annotation = annotation.as_str().or_else(|| annotation.as_json())?;
-    let name = |scope: &Json| {
-        scope.get("name").and_then(Json::as_str).map_or_else(|| scope.to_string(), ToOwned::to_owned)
+/// what has no name as JSON. It is in the arguments, or in a file that was joined.
+pub(crate) fn annotation(trace: &Trace, row: Row) -> Option<String> {
+    let table = &trace.table;
+    argument(table, row, NODE_ID)?;
+    let own = argument(table, row, "annotation").and_then(|value| value.as_str().or_else(|| value.as_json()));
+    match own.or_else(|| trace.node_annotation(row)) {
+        Some(annotation) => scope_names(annotation),
+        None => text(table, row, "name").map(ToOwned::to_owned),
+    }
+}
+
+/// The names of scopes, which are text or JSON.
+fn scope_names(annotation: &str) -> Option<String> {
+    let name = |scope: &Json| match scope {
+        Json::String(name) => name.clone(),
+        _ => scope.get("name").and_then(Json::as_str).map_or_else(|| scope.to_string(), ToOwned::to_owned),
     };
     match serde_json::from_str(annotation) {
         Ok(Json::Array(scopes)) => {
             let names: Vec<String> = scopes.iter().map(name).collect();
             (!names.is_empty()).then(|| names.join(" / "))
         }
-        Ok(scope @ Json::Object(_)) => Some(name(&scope)),
+        Ok(scope @ (Json::Object(_) | Json::String(_))) => Some(name(&scope)),
         _ => Some(annotation.to_owned()),
     }
 }

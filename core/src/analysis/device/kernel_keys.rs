@@ -1,10 +1,11 @@
 //! What device work is grouped by: its name, category, operator, module or shape.
 
-use super::attributes::copy_name;
+use super::attributes::{annotation, copy_name};
 use super::classes::Classes;
 use super::names::short_name;
 use crate::analysis::torch::frames::MODULE_PREFIX;
 use crate::analysis::torch::hierarchy;
+use crate::analysis::torch::source::Sources;
 use crate::base::demangle::demangled;
 use crate::base::names::{NameId, Names};
 use crate::base::words::words;
@@ -32,6 +33,10 @@ words! {
         Operator = "operator",
         /// The innermost modules around their operators.
         Module = "module",
+        /// The lines of the program, or the generated files, that they come from.
+        Source = "source",
+        /// The annotations of the nodes of CUDA graphs.
+        Annotation = "annotation",
         /// Kernels of the same name and with the same inputs of their operators, else with the same grid and block.
         Shape = "shape",
     }
@@ -53,6 +58,7 @@ pub(crate) struct Keys<'a> {
     composed: Names,
     /// The innermost modules of the trace, and those of the captures that are joined to it.
     modules: Vec<(&'a Trace, Modules)>,
+    sources: Option<Sources<'a>>,
 }
 
 impl<'a> Keys<'a> {
@@ -62,7 +68,8 @@ impl<'a> Keys<'a> {
             let traces = core::iter::once(trace).chain(trace.captures());
             modules.extend(traces.map(|trace| (trace, Modules::new(trace, &mut composed))));
         }
-        Keys { trace, by, composed, modules }
+        let sources = (by == KernelsBy::Source).then(|| Sources::new(trace));
+        Keys { trace, by, composed, modules, sources }
     }
 
     /// Returns the key of an activity.
@@ -72,6 +79,10 @@ impl<'a> Keys<'a> {
             KernelsBy::Category => (classes.category(row) as i64, 0),
             KernelsBy::Operator => self.operator_key(row),
             KernelsBy::Module => (i64::from(self.module(row).0), 0),
+            KernelsBy::Source | KernelsBy::Annotation => {
+                let text = self.place(row).unwrap_or_default();
+                (i64::from(self.composed.intern(&text).0), 0)
+            }
             KernelsBy::Shape => {
                 let shape = self.composed.intern(&shape(self.trace, row)).0;
                 (i64::from(self.name_key(row)), i64::from(shape) << 3 | classes.class(row) as i64)
@@ -80,16 +91,20 @@ impl<'a> Keys<'a> {
     }
 
     fn operator_key(&mut self, row: Row) -> (i64, i64) {
-        let Some((owner, op)) = self.trace.owner(row).and_then(|owner| Some((owner, owner.op?))) else {
-            return (-1, 0);
-        };
-        let known = if core::ptr::eq(owner.trace, self.trace) {
-            Some(self.trace.table.name_id(op))
-        } else {
-            self.trace.table.names.find(owner.trace.table.name(op))
-        };
-        let composed = |keys: &mut Self| (i64::from(keys.composed.intern(owner.trace.table.name(op)).0), 1);
-        known.map_or_else(|| composed(self), |name| (i64::from(name.0), 0))
+        let trace = self.trace;
+        let Some(name) = trace.operator_name(row) else { return (-1, 0) };
+        let own = trace.links.op(row).map(|op| trace.table.name_id(op));
+        let own =
+            own.filter(|&id| trace.table.names.get(id) == name).or_else(|| trace.table.names.find(name));
+        own.map_or_else(|| (i64::from(self.composed.intern(name).0), 1), |id| (i64::from(id.0), 0))
+    }
+
+    /// The source or the annotation of an activity, if they are the keys.
+    fn place(&self, row: Row) -> Option<String> {
+        match &self.sources {
+            Some(sources) => sources.of(row).map(|source| source.text),
+            None => annotation(self.trace, row),
+        }
     }
 
     /// Returns the module around the operator of an activity, if modules are the keys.
@@ -123,11 +138,13 @@ impl<'a> Keys<'a> {
                 (name, short)
             }
             KernelsBy::Category => same(classes.category(row).as_str()),
-            KernelsBy::Operator => same(operator_name(trace, row).unwrap_or("(no operator)")),
+            KernelsBy::Operator => same(trace.operator_name(row).unwrap_or("(no operator)")),
             KernelsBy::Module => match self.module(row) {
                 NameId::EMPTY => same("(no module)"),
                 module => same(self.composed.get(module)),
             },
+            KernelsBy::Source => same(&self.place(row).unwrap_or_else(|| "(no source)".into())),
+            KernelsBy::Annotation => same(&self.place(row).unwrap_or_else(|| "(no annotation)".into())),
             KernelsBy::Shape => {
                 let (name, shape) = (activity_name(trace, row), shape(trace, row));
                 let short = short_name(&name);
@@ -135,12 +152,6 @@ impl<'a> Keys<'a> {
             }
         }
     }
-}
-
-/// Returns the name of the operator that device work belongs to.
-pub(crate) fn operator_name(trace: &Trace, work: Row) -> Option<&str> {
-    let owner = trace.owner(work)?;
-    Some(owner.trace.table.name(owner.op?))
 }
 
 /// The innermost module around each row of a trace; of a backward operator, that around its forward operator.

@@ -2,13 +2,14 @@
 
 use super::attributes::{annotation, occupancy_limit};
 use super::classes::Class;
-use super::kernel_keys::{KernelsBy, operator_name};
+use super::kernel_keys::KernelsBy;
 use super::kernel_work::KernelWork;
 use super::kernels::{KernelGroup, groups};
 use crate::analysis::context::Analysis;
 use crate::analysis::query::options::{Opt, ROW_LIMIT, options};
 use crate::analysis::query::question::Question;
 use crate::analysis::query::{Input, Query};
+use crate::analysis::torch::source::{SourceBy, Sources};
 use crate::base::rows::{Column, Rows, columns};
 use crate::trace::Trace;
 use crate::trace::kernel_rules::KernelCategory;
@@ -31,7 +32,7 @@ pub const KERNELS: Query =
     })
     .examples(&["run.json --row-limit 20", "run.json --by category --format csv -o kernels.csv"])
     .options::<KernelsOptions>()
-    .inputs(&[Input::KernelRules, Input::Captures])
+    .inputs(&[Input::KernelRules, Input::Captures, Input::Provenance])
     .questions(&[Question::DeviceTime])
     .hint("no device work in this trace; record with ProfilerActivity.CUDA");
 
@@ -42,7 +43,9 @@ pub fn kernels(trace: &Trace, options: &KernelsOptions) -> Rows {
 
 columns! {
     /// The columns of the answer.
-    pub(crate) const COLUMNS: fn row(trace: &Trace, group: &KernelGroup, total_ns: i64) [
+    pub(crate) const COLUMNS: fn row(trace: &Trace, sources: &Sources<'_>, group: &KernelGroup, total_ns: i64) {
+        let source = sources.of(group.longest);
+    } [
         Column::text("name", "", "The name of the kernel, copy or memset, or the text of the group.") =>
             group.name.as_str(),
         Column::text("short_name", "Name", "The name without namespaces and parameters.") =>
@@ -78,9 +81,13 @@ columns! {
         Column::rate("flops_per_second", "FLOP/s", "Floating point operations divided by time, of kernels that are the only kernel of an operator with a FLOP formula.")
             .nullable() => rate(group.flops, group.flops_ns),
         Column::text("op", "Launched by", "The operator that launched the longest of them.").nullable() =>
-            operator_name(trace, group.longest),
+            trace.operator_name(group.longest),
+        Column::text("source", "Source", "Where the longest of them comes from: FILE:LINE, as the files of torch.compile or a stack show it; a frame as FILE(LINE): FUNCTION with the first line of the function; or the generated file.")
+            .nullable() => source.as_ref().map(|source| source.text.as_str()),
+        Column::word("source_by", "", &SourceBy::VOCABULARY, "What shows the source: `inductor` the files of torch.compile, `graph_node` the stack that added the node of the CUDA graph, `stack` the Python stack around its operator, `generated_file` that the operator names a generated file or is called in one.")
+            .nullable() => source.as_ref().map(|source| source.by.as_str()),
         Column::text("annotation", "Annotation", "The annotation of the CUDA graph's node that ran the longest of them.")
-            .nullable() => annotation(&trace.table, group.longest),
+            .nullable() => annotation(trace, group.longest),
         Column::text("occupancy_limit", "", "What limits the occupancy of the longest of them: WARPS, REGS, SMEM, BLOCKS or BARRIERS.")
             .nullable() => occupancy_limit(&trace.table, group.longest),
     ]
@@ -99,7 +106,8 @@ fn share(part: i64, total: i64) -> f64 {
 pub(crate) fn kernel_rows(trace: &Trace, by: KernelsBy) -> Rows {
     let groups = groups(&Analysis::new(trace), by, Some(KernelWork::new(trace)));
     let total: i64 = groups.iter().map(|g| g.sum_ns).sum();
-    Rows::from_cells(COLUMNS, groups.iter().map(|group| row(trace, group, total)))
+    let sources = Sources::new(trace);
+    Rows::from_cells(COLUMNS, groups.iter().map(|group| row(trace, &sources, group, total)))
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Owners of allocations: the operator around an allocation, else a function of its stack.
 
 use crate::analysis::torch::event_tree::EventTree;
-use crate::analysis::torch::frames::is_torch_frame;
 use crate::base::names::{NameId, Names};
 use crate::base::order::{descending, sort_by_key};
 use crate::trace::Trace;
+use crate::trace::provenance::traceback::is_torch_frame;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
 use crate::trace::table::layout::Key;

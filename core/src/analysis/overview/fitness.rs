@@ -247,7 +247,7 @@ pub const FITNESS: Query = Query::new(
 )
 .examples(&["run.json", "ranks/ --require idle,communication --format json"])
 .options::<FitnessOptions>()
-.inputs(&[Input::KernelRules, Input::StepRules, Input::Captures]);
+.inputs(&[Input::KernelRules, Input::StepRules, Input::Captures, Input::Provenance]);
 
 impl FitnessOptions {
     /// Returns the questions.

@@ -35,7 +35,7 @@ pub const SUMMARY: Query = Query::new(
     |trace, request| Ok(answer(trace, request)),
 )
 .examples(&["run.pt.trace.json.gz", "run.json --format json -o summary.json"])
-.inputs(&[Input::TorchRules, Input::KernelRules, Input::StepRules, Input::Captures])
+.inputs(&[Input::TorchRules, Input::KernelRules, Input::StepRules, Input::Captures, Input::Provenance])
 .one_row()
 .questions(&Question::ALL);
 

@@ -62,9 +62,3 @@ pub fn is_shown(frame: &str) -> bool {
     ];
     !LEFT_OUT.iter().any(|(file, function)| frame.contains(file) && frame.contains(function))
 }
-
-/// Returns whether a frame is PyTorch's own code, by its path.
-pub(crate) fn is_torch_frame(frame: &str) -> bool {
-    frame.starts_with("torch/")
-        || ["site-packages/torch/", "site-packages\\torch\\"].iter().any(|part| frame.contains(part))
-}

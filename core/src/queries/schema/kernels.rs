@@ -7,10 +7,11 @@ use super::distinct::{Distinct, address};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::attributes::{annotation, occupancy_limit};
 use crate::analysis::device::classes::{Class, Classes};
-use crate::analysis::device::kernel_keys::{KernelsBy, Keys, activity_name, operator_name};
+use crate::analysis::device::kernel_keys::{KernelsBy, Keys, activity_name};
 use crate::analysis::device::kernel_work::KernelWork;
 use crate::analysis::device::names::short_name;
 use crate::analysis::device::ranges::StepFinder;
+use crate::analysis::torch::source::{Source, Sources};
 use crate::trace::Trace;
 use crate::trace::kernel_rules::KernelCategory;
 use crate::trace::table::events::{Row, Table};
@@ -56,6 +57,8 @@ struct Kernels<'t> {
     steps: &'t StepFinder,
     /// Modules, if they are requested.
     modules: Option<Keys<'t>>,
+    /// Sources, if they are requested.
+    sources: Option<Sources<'t>>,
     /// Floating point operations; empty unless requested.
     flops: Vec<Option<i64>>,
 }
@@ -75,11 +78,16 @@ impl<'t> Kernels<'t> {
         let flops = rows.iter().filter(|_| wanted.any(&["flops"])).map(|&row| work.flops(row)).collect();
         let (names, shapes) = (names(trace, &rows), shapes(table, &rows));
         let modules = wanted.any(&["module"]).then(|| Keys::new(trace, KernelsBy::Module));
-        Kernels { trace, names, shapes, rules, steps: analysis.step_finder(), modules, flops, rows }
+        let sources = wanted.any(&["source", "source_by"]).then(|| Sources::new(trace));
+        Kernels { trace, names, shapes, rules, steps: analysis.step_finder(), modules, sources, flops, rows }
     }
 
     fn table(&self) -> &'t Table {
         &self.trace.table
+    }
+
+    fn source(&self, at: usize) -> Option<Source> {
+        self.sources.as_ref()?.of(self.rows[at])
     }
 
     fn number(&self, at: usize, key: Key) -> Option<f64> {
@@ -155,14 +163,14 @@ impl<'t> Kernels<'t> {
         })
         .optional(),
         Of::label("operator", "The name of its operator: that of the launch, or of the capture of its graph.", |all, at| {
-            operator_name(all.trace, all.rows[at]).map(Cow::Borrowed)
+            all.trace.operator_name(all.rows[at]).map(Cow::Borrowed)
         })
         .optional(),
         Of::label("module", "The innermost module around its operator.", |all, at| {
             all.modules.as_ref()?.module_name(all.rows[at]).map(Cow::Borrowed)
         })
         .optional(),
-        Of::label("operator_source", "What shows the operator: `launch` or `capture`.", |all, at| {
+        Of::label("operator_source", "What shows the operator: `launch`, `capture`, or `kernel_name` if the files of torch.compile have a kernel with this name.", |all, at| {
             all.trace.owner(all.rows[at]).map(|owner| owner.source.as_str().into())
         })
         .optional(),
@@ -170,8 +178,16 @@ impl<'t> Kernels<'t> {
             all.trace.owner(all.rows[at]).map(|owner| owner.confidence)
         })
         .optional(),
+        Of::label("source", "Where it comes from: FILE:LINE, a frame as FILE(LINE): FUNCTION with the first line of the function, or a generated file.", |all, at| {
+            all.source(at).map(|source| source.text.into())
+        })
+        .optional(),
+        Of::label("source_by", "What shows the source: `inductor`, `graph_node`, `stack` or `generated_file`.", |all, at| {
+            all.source(at).map(|source| source.by.as_str().into())
+        })
+        .optional(),
         Of::label("annotation", "The annotation of the CUDA graph's node that ran it.", |all, at| {
-            annotation(all.table(), all.rows[at]).map(Cow::Owned)
+            annotation(all.trace, all.rows[at]).map(Cow::Owned)
         })
         .optional(),
         Of::int("bytes", "Bytes copied or set.", |all, at| {

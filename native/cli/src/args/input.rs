@@ -2,7 +2,8 @@
 
 use super::rules_of;
 use crate::failure::Failure;
-use crate::progress::Reading;
+use crate::joins::Joins;
+use crate::reading::Reading;
 use crate::steps_from::StepsFrom;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
@@ -25,17 +26,24 @@ const LONGEST: u64 = 256 << 20;
 pub(super) fn reading(matches: &ArgMatches) -> Reading {
     Reading {
         rules: rules_of(matches),
-        captures: captures_of(matches),
-        execution_trace: matches.try_get_one("execution-trace").ok().flatten().cloned(),
+        joins: joins(matches),
         window: matches.try_get_one("window").ok().flatten().copied(),
         memory_limit: matches.try_get_one("memory-limit").ok().flatten().copied(),
     }
 }
 
-/// The captures that are given; `None` for a command that uses none.
-fn captures_of(matches: &ArgMatches) -> Option<Vec<PathBuf>> {
-    let given = matches.try_get_many("capture").ok()?;
-    Some(given.into_iter().flatten().cloned().collect())
+/// The files that are joined to traces.
+pub(crate) fn joins(matches: &ArgMatches) -> Joins {
+    // `None` for a command that does not use such files.
+    let given = |name| {
+        let given = matches.try_get_many(name).ok()?;
+        Some(given.into_iter().flatten().cloned().collect())
+    };
+    Joins {
+        execution_trace: matches.try_get_one("execution-trace").ok().flatten().cloned(),
+        captures: given("capture"),
+        provenance: given("provenance"),
+    }
 }
 
 /// Reads a file that is not a trace, such as rules, peaks, budgets and histories.
@@ -149,6 +157,20 @@ pub(super) fn captures() -> Arg {
         .help(
             "Take the operators of the kernels of CUDA and HIP graphs from a trace of their capture; can be repeated [default: those in a \
              folder capture_traces next to the trace]",
+        )
+}
+
+pub(super) fn provenance() -> Arg {
+    Arg::new("provenance")
+        .long("provenance")
+        .value_name("PATH")
+        .action(ArgAction::Append)
+        .help_heading("Input")
+        .hide_short_help(true)
+        .value_parser(value_parser!(PathBuf))
+        .help(
+            "Take the sources of kernels from what PyTorch writes: the log of TORCH_TRACE, a folder torch_compile_debug, \
+             kernel_information.json, or annotations of CUDA graphs; can be repeated [default: those next to the trace, except annotations]",
         )
 }
 

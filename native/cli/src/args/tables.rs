@@ -1,6 +1,7 @@
 //! The commands about the tables of traces. They are in the help of every build; without their feature they say how to get it.
 
 use super::help::examples;
+use super::input::{captures, provenance};
 use super::{format_arg, output, rules, run_traces};
 use clap::{Arg, ArgAction, Command, value_parser};
 use kinetoscope_core::base::units::parse_bytes;
@@ -50,6 +51,7 @@ pub(super) fn parquet() -> Command {
                 .help("The folder: empty, or with tables that this command wrote"),
         ])
         .args(rules())
+        .args([captures(), provenance()])
 }
 
 pub(super) fn arrow() -> Command {
@@ -70,6 +72,7 @@ pub(super) fn arrow() -> Command {
             output("Write to this file instead of standard output"),
         ])
         .args(rules())
+        .args([captures(), provenance()])
 }
 
 pub(super) fn sql() -> Command {
@@ -104,6 +107,7 @@ pub(super) fn sql() -> Command {
             output("Write to this file instead of standard output"),
         ])
         .args(rules())
+        .args([captures(), provenance()])
 }
 
 fn run_id() -> Arg {

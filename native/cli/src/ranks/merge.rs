@@ -3,7 +3,8 @@
 use super::{Read, strict_code};
 use crate::args::Files;
 use crate::failure::{Failure, report};
-use crate::progress::read_run;
+use crate::joins::Joins;
+use crate::reading::read_run;
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Output, RunFiles};
 use kinetoscope_core::base::error::Error;
@@ -19,7 +20,7 @@ pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     let sources = RunFiles::find(&files.traces)?;
     let mut read = Read::default();
-    read_run(&sources, &files.reading.rules, &mut |found| read.add_events(found));
+    read_run(&sources, &files.reading.rules, &Joins::default(), &mut |found| read.add_events(found));
     let code = read.code;
     let run = read.into_run()?;
     for note in run.notes() {
@@ -34,7 +35,7 @@ pub(crate) fn merge(matches: &ArgMatches) -> Result<u8, Failure> {
     let mut output = Output::create(files.output.as_deref())?;
     let mut merger = Merger::default();
     let mut failure = None;
-    read_run(&sources, &files.reading.rules, &mut |found| {
+    read_run(&sources, &files.reading.rules, &Joins::default(), &mut |found| {
         let alignment = alignments.iter().find(|alignment| alignment.source == found.name);
         let is_wanted = |rank| wanted.as_ref().is_none_or(|wanted| wanted.contains(&rank));
         let Some(alignment) = alignment.filter(|alignment| is_wanted(alignment.rank)) else { return };

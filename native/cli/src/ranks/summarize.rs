@@ -4,8 +4,9 @@ use super::require;
 use crate::answer::{is_partial, report_partial, report_without_events};
 use crate::args::Files;
 use crate::failure::{Failure, UNFIT, UNREADABLE, report};
+use crate::joins::Joins;
 use crate::named_files::Inputs;
-use crate::progress::read_run;
+use crate::reading::read_run;
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, Output, RunFiles};
 use kinetoscope_core::runs::ranks::file::{Summaries, limit};
@@ -32,7 +33,7 @@ pub(crate) fn summarize(matches: &ArgMatches) -> Result<u8, Failure> {
     };
     let mut code = 0;
     let mut failure = None;
-    read_run(&run, &files.reading.rules, &mut |found| {
+    read_run(&run, &files.reading.rules, &Joins::default(), &mut |found| {
         let name = found.name.clone();
         if let Some(summary) = encoded(found, files.strict, &mut code) {
             let added = destination.add(&name, summary, &inputs);

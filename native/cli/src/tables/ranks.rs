@@ -1,8 +1,9 @@
 //! The traces of the arguments, each as a rank of a run.
 
-use crate::args::{rules_of, traces_of};
+use crate::args::{joins, rules_of, traces_of};
 use crate::failure::{Failure, UNREADABLE, report};
-use crate::progress::{ChosenRules, read_run};
+use crate::joins::Joins;
+use crate::reading::{ChosenRules, read_run};
 use clap::ArgMatches;
 use kinetoscope::files::{Content, Found, RunFiles};
 use kinetoscope_tables::Error;
@@ -23,6 +24,7 @@ impl From<Error> for Failure {
 pub(super) struct Ranks {
     arguments: Vec<PathBuf>,
     rules: ChosenRules,
+    joins: Joins,
     run_id: Option<RunId>,
     /// The rank of the first trace that does not state it.
     rank: i64,
@@ -37,7 +39,13 @@ impl Ranks {
     pub(super) fn from_paths(arguments: Vec<PathBuf>, matches: &ArgMatches) -> Result<Ranks, Failure> {
         let run_id = matches.get_one::<String>("run-id").map(|id| RunId::new(id)).transpose()?;
         let rules = rules_of(matches);
-        Ok(Ranks { arguments, rules, run_id, rank: matches.get_one("rank").copied().unwrap_or(0) })
+        Ok(Ranks {
+            arguments,
+            rules,
+            joins: joins(matches),
+            run_id,
+            rank: matches.get_one("rank").copied().unwrap_or(0),
+        })
     }
 
     /// Reads the traces one after the other, and calls `each` with each of them. A file that cannot be read is reported.
@@ -47,7 +55,7 @@ impl Ranks {
         for argument in &self.arguments {
             let run_id = self.run_id.clone().unwrap_or_else(|| run_of(argument));
             let mut add = |found| read.add(found, &run_id, each);
-            read_all(argument, &self.rules, &mut add)?;
+            read_all(argument, (&self.rules, &self.joins), &mut add)?;
         }
         if let Some(failure) = read.failure {
             return Err(failure);
@@ -64,12 +72,16 @@ impl Ranks {
 }
 
 /// Reads the traces of an argument one after the other.
-fn read_all(argument: &Path, rules: &ChosenRules, each: &mut dyn FnMut(Found)) -> Result<(), Failure> {
+fn read_all(
+    argument: &Path,
+    (rules, joins): (&ChosenRules, &Joins),
+    each: &mut dyn FnMut(Found),
+) -> Result<(), Failure> {
     #[cfg(feature = "cloud")]
     if let Some(remote) = kinetoscope_tables::remote::Remote::from_path(argument)? {
-        return super::remote::read(&remote, rules, each);
+        return super::remote::read(&remote, (rules, joins), each);
     }
-    read_run(&RunFiles::find(&[argument.to_owned()])?, rules, each);
+    read_run(&RunFiles::find(&[argument.to_owned()])?, rules, joins, each);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The example of each command.
-const EXAMPLES: [(&str, &str); 56] = [
+const EXAMPLES: [(&str, &str); 57] = [
     ("summary", "kinetoscope summary run.json.gz"),
     ("fitness", "kinetoscope fitness gpu.json"),
     ("ops", "kinetoscope ops steps.json.gz --sort-by self_cpu_time_total --row-limit 3"),
@@ -31,6 +31,7 @@ const EXAMPLES: [(&str, &str); 56] = [
     ("summarize", "kinetoscope summarize slow_forward/ -o run.ksum; kinetoscope ranks run.ksum | head -n 1"),
     ("merge", "kinetoscope merge slow_forward/ -o all.json; kinetoscope info all.json | head -n 4"),
     ("flops", "kinetoscope flops gpu.json"),
+    ("compiled", "kinetoscope compiled recompiled.json.gz --provenance torch_trace.log.gz"),
     ("coverage", "kinetoscope coverage compiled.json"),
     ("patterns", "kinetoscope patterns steps.json.gz"),
     ("evaluation", "kinetoscope evaluation queue.json"),

@@ -7,7 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The files that the examples read, and where they are in the repository.
-const TRACES: [(&str, &str); 30] = [
+const TRACES: [(&str, &str); 32] = [
     ("run.json.gz", "tests/data/torch/kineto/transformer_training/trace.json.gz"),
     ("steps.json.gz", "tests/data/torch/kineto/mlp_training/trace.json.gz"),
     (
@@ -34,6 +34,8 @@ const TRACES: [(&str, &str); 30] = [
     ("stacks.json.gz", "tests/data/torch/kineto/export_stacks/trace.json.gz"),
     ("compiled.json", "docs/traces/compiled.json"),
     ("queue.json", "docs/traces/queue.json"),
+    ("recompiled.json.gz", "tests/data/inductor/c/trace.json.gz"),
+    ("torch_trace.log.gz", "tests/data/inductor/c/torch_trace.log.gz"),
     ("serving.json.gz", "docs/traces/serving.json.gz"),
     ("capture.json.gz", "docs/traces/serving-capture.json.gz"),
     ("cut.json.gz", "tests/data/malformed/gzip_cut_off.json.gz"),

@@ -6,6 +6,7 @@ mod commands;
 mod edges;
 mod hostile;
 mod large;
+mod provenance;
 mod ranks;
 mod serving;
 mod support;

@@ -38,12 +38,13 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
   const alone = { gunzip: platform.gunzip };
 
   async function one(source: S, options: OpenOptions<S>): Promise<Trace> {
-    const { executionTrace, captures = [], ...reading } = options;
+    const { executionTrace, captures = [], provenance = [], ...reading } = options;
     const from = await input(source, options.signal);
     const { engine, bytes } = await read(reader, from, platform, reading);
     try {
       if (executionTrace !== undefined) await join(executionTrace, reading, (other) => engine.join(other));
       await joinCaptures(engine, captures, reading);
+      if (provenance.length > 0) await joinProvenance(engine, provenance, reading);
     } catch (thrown) {
       engine.free();
       throw thrown;
@@ -63,6 +64,20 @@ export function createClient<S>(platform: Platform<S>): Client<S> {
       }
     }
     if (refused.length > 0 && refused.length === captures.length) throw refused[0];
+  }
+
+  /** Joins files that say where kernels come from. */
+  async function joinProvenance(engine: EngineTrace, sources: readonly S[], { signal }: ReadOptions): Promise<void> {
+    const names: string[] = [];
+    const files: Uint8Array[] = [];
+    for (const source of sources) {
+      const from = await input(source, signal);
+      const chunks: Uint8Array<ArrayBuffer>[] = [];
+      for await (const chunk of from.chunks(0, signal)) chunks.push(chunk.slice());
+      names.push(from.name);
+      files.push(new Uint8Array(await new Blob(chunks).arrayBuffer()));
+    }
+    guarded(() => engine.joinProvenance(names, files));
   }
 
   /** Joins another trace by `to`, which takes ownership of it. */

@@ -4,11 +4,11 @@ import { Reading } from "../generated/glue/lite.js";
 import { liteOptions } from "../options/checks.js";
 import { LiteTrace } from "./lite-trace.js";
 import { inputOf, openEach, type Platform } from "../reading/open.js";
-import type { OpenOptions } from "../options/open.js";
+import type { Joined, OpenOptions } from "../options/open.js";
 import { read } from "../reading/read.js";
 
 /** Options of `open`. */
-export type LiteOptions = Omit<OpenOptions, "executionTrace" | "captures" | "threads">;
+export type LiteOptions = Omit<OpenOptions, Joined | "threads">;
 
 export interface LiteClient<S> {
   /**

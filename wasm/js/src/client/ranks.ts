@@ -4,7 +4,7 @@ import { EngineRun, type EngineMerging } from "../generated/glue/engine.js";
 import { KinetoscopeError, asError, check, guarded, using } from "../base/errors.js";
 import * as checks from "../options/checks.js";
 import { mergeOptions, noRank, noteOf, runOptions } from "./rank-notes.js";
-import { RULES, rulesOf, type OpenOptions, type Progress } from "../options/open.js";
+import { RULES, rulesOf, type Joined, type OpenOptions, type Progress } from "../options/open.js";
 import type { ReadTrace } from "../reading/read.js";
 import type { MergeOptions, RunOptions, SourceNote, RankSummaryOptions } from "../options/run.js";
 import { Run } from "./run.js";
@@ -16,11 +16,11 @@ export interface Reader<S> {
   /** Loads the engine. */
   ready(): Promise<unknown>;
   input(source: S, signal: AbortSignal | undefined): Promise<Input>;
-  trace(from: Input, options: Omit<OpenOptions, "executionTrace" | "captures">): Promise<ReadTrace>;
+  trace(from: Input, options: Omit<OpenOptions, Joined>): Promise<ReadTrace>;
 }
 
 /** Options of `summarize`. */
-export type SummarizeOptions = RankSummaryOptions & Omit<OpenOptions, "executionTrace" | "captures">;
+export type SummarizeOptions = RankSummaryOptions & Omit<OpenOptions, Joined>;
 
 export interface Ranks<S> {
   /**

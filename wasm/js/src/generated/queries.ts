@@ -47,6 +47,9 @@ export type KernelCategory =
   | "moe_dispatch" | "sampling" | "pooling" | "interpolation" | "optimizer" | "sort_scan" | "random"
   | "fft" | "quantization" | "layout" | "copy" | "memset" | "communication" | "wait" | "other";
 
+export type SourceBy =
+  | "inductor" | "graph_node" | "stack" | "generated_file";
+
 export type FitnessQuestion =
   | "operators" | "device_time" | "idle" | "communication" | "memory" | "steps";
 
@@ -97,6 +100,15 @@ export type FlopsKind =
 
 export type Bound =
   | "compute" | "memory";
+
+export type CompiledRowKind =
+  | "graph" | "kernel" | "break";
+
+export type CompiledKind =
+  | "forward" | "backward" | "inference";
+
+export type MatchedBy =
+  | "key" | "file" | "region" | "names" | "equal_graphs";
 
 export type CoverageKind =
   | "captured" | "total" | "dynamo_captured" | "dynamo_total" | "graph" | "missed";
@@ -657,7 +669,7 @@ export interface OpsRow {
 /** Options of `kernels`. */
 export interface KernelsOptions {
   /** What the rows are; `shape` is the name with the inputs [default: name] */
-  by?: "name" | "category" | "operator" | "module" | "shape" | undefined;
+  by?: "name" | "category" | "operator" | "module" | "source" | "annotation" | "shape" | undefined;
   /** Maximum number of rows, -1 for all. */
   rowLimit?: number | undefined;
   /** Number of rows to leave out before those; not of a table. */
@@ -706,6 +718,10 @@ export interface KernelsRow {
   flops_per_second: number | null;
   /** The operator that launched the longest of them. */
   op: string | null;
+  /** Where the longest of them comes from: FILE:LINE, as the files of torch.compile or a stack show it; a frame as FILE(LINE): FUNCTION with the first line of the function; or the generated file. */
+  source: string | null;
+  /** What shows the source: `inductor` the files of torch.compile, `graph_node` the stack that added the node of the CUDA graph, `stack` the Python stack around its operator, `generated_file` that the operator names a generated file or is called in one. */
+  source_by: SourceBy | null;
   /** The annotation of the CUDA graph's node that ran the longest of them. */
   annotation: string | null;
   /** What limits the occupancy of the longest of them: WARPS, REGS, SMEM, BLOCKS or BARRIERS. */
@@ -1399,6 +1415,90 @@ export interface FlopsRow {
   /** The minimum time that the device needs for the operations and bytes, as a share of the time that the calls took. */
   roofline_share: number | null;
 }
+
+/** Options of `compiled`. */
+export interface CompiledOptions {
+  /** Maximum number of rows, -1 for all. */
+  rowLimit?: number | undefined;
+  /** Number of rows to leave out before those; not of a table. */
+  offset?: number | undefined;
+}
+
+/** A row of `compiled`; of the kind graph. */
+export interface CompiledCompiledGraphRow {
+  kind: "graph";
+  /** The number of the graph, from 1, in the order of the first calls. */
+  graph: number;
+  /** The frame and its number of compilations, such as 0/1; null if neither a region around the call nor a file states it. */
+  compile_id: string | null;
+  /** Whether it is a forward or backward pass, or a graph without a backward pass; null without files. */
+  graph_kind: CompiledKind | null;
+  /** The function that was compiled, with the file and its first line; null without a log. */
+  function: string | null;
+  /** The number of calls; of a graph of AOTInductor 0, because the trace does not show its calls. */
+  calls: number;
+  /** Sum of the durations of the calls on the host. */
+  host_ns: number;
+  /** Sum of the durations of the device work that they launch. */
+  device_ns: number;
+  /** The number of kernels and external functions that a call runs; null without files. */
+  kernels: number | null;
+  /** The key of the graph in the cache of Inductor. */
+  key: string | null;
+  /** The name of the generated file; null without a log. */
+  file: string | null;
+  /** What shows which graph of the files is called: `key` its key, `file` the generated file in the stack, `region` the compile id and the names of kernels, `names` the names of kernels only, `equal_graphs` that several graphs fit whose kernels come from the same nodes and lines; null if no graph of the files fits, or several different ones do. */
+  matched_by: MatchedBy | null;
+  /** Why the frame was compiled again: the first guard that failed; null for a first compilation and without a log. */
+  recompile_reason: string | null;
+  /** How long the compilation of its frame took, which is mostly before the recording; null without a log. */
+  compile_ns: number | null;
+  /** The index of its first call. */
+  event: number;
+}
+
+/** A row of `compiled`; of the kind kernel. */
+export interface CompiledCompiledKernelRow {
+  kind: "kernel";
+  /** The number of the graph, from 1, in the order of the first calls. */
+  graph: number;
+  /** The name of the operator in the trace. */
+  name: string;
+  /** The number of the call in the generated code, from 1; null without files. */
+  handle: number | null;
+  /** The number of calls; of a graph of AOTInductor 0, because the trace does not show its calls. */
+  calls: number;
+  /** Sum of the durations of the calls on the host. */
+  host_ns: number;
+  /** Sum of the durations of the device work that they launch. */
+  device_ns: number;
+  /** The lines of the program that its nodes come from, as FILE:LINE; without files, the generated file that the trace names. */
+  source: string | null;
+  /** The operators that it computes: those of its nodes, else those before decomposition; null without files. */
+  operators: string | null;
+  /** The nodes of the graph that Inductor lowered. */
+  nodes: string | null;
+  /** The nodes of the graph as the program has it, whose names are mostly those of variables. */
+  source_nodes: string | null;
+  /** The index of its first call. */
+  event: number;
+}
+
+/** A row of `compiled`; of the kind break. */
+export interface CompiledGraphBreakRow {
+  kind: "break";
+  /** The frame and its number of compilations, such as 0/1; null if neither a region around the call nor a file states it. */
+  compile_id: string | null;
+  /** The line at which the graph ends, as FILE:LINE. */
+  line: string;
+  /** The reason, in PyTorch's words. */
+  reason: string;
+  /** The number of compilations that met it. */
+  count: number;
+}
+
+/** A row of `compiled`; `kind` determines which columns it has. */
+export type CompiledRow = CompiledCompiledGraphRow | CompiledCompiledKernelRow | CompiledGraphBreakRow;
 
 /** Options of `coverage`. */
 export interface CoverageOptions {
@@ -2721,6 +2821,8 @@ export interface Answers {
   ranks(options?: RanksOptions): RanksRow[];
   /** FLOPs, FLOP/s and roofline by operator. */
   flops(options?: FlopsOptions): FlopsRow[];
+  /** torch.compile: graphs, kernels and their source, breaks. */
+  compiled(options?: CompiledOptions): CompiledRow[];
   /** What torch.compile captured, and the operators outside of graphs. */
   coverage(options?: CoverageOptions): CoverageRow[];
   /** Anti-patterns with their place and the time that a fix can save. */
@@ -2775,6 +2877,7 @@ export interface Queries {
   collectives: { options: CollectivesOptions; row: CollectivesRow };
   ranks: { options: RanksOptions; row: RanksRow };
   flops: { options: FlopsOptions; row: FlopsRow };
+  compiled: { options: CompiledOptions; row: CompiledRow };
   coverage: { options: CoverageOptions; row: CoverageRow };
   patterns: { options: PatternsOptions; row: PatternsRow };
   evaluation: { options: EvaluationOptions; row: EvaluationRow };
@@ -2825,6 +2928,7 @@ export const QUERIES: { readonly [V in keyof Queries]: boolean } = {
   collectives: false,
   ranks: false,
   flops: false,
+  compiled: false,
   coverage: false,
   patterns: false,
   evaluation: false,

@@ -2,7 +2,7 @@
 // worker has no engine, so this file imports none.
 
 import { KinetoscopeError } from "../base/errors.js";
-import { RULES, type OpenOptions, type ReadingRules } from "./open.js";
+import { RULES, type Joined, type OpenOptions, type ReadingRules } from "./open.js";
 
 function refused(what: string, expected: string, value: unknown): KinetoscopeError {
   const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
@@ -66,18 +66,20 @@ export function options<T extends object>(value: T, known?: readonly (keyof T & 
 
 /** The names of the options of `open`. */
 const LITE_OPTIONS = ["signal", "onProgress", "memoryLimit", ...RULES] as const;
-const OPEN_OPTIONS = [...LITE_OPTIONS, "threads", "executionTrace", "captures"] as const;
+const OPEN_OPTIONS = [...LITE_OPTIONS, "threads", "executionTrace", "captures", "provenance"] as const;
 
 /** The options of `open` of `kinetoscope/lite`. */
-export function liteOptions(value: Omit<OpenOptions, "executionTrace" | "captures" | "threads">): void {
+export function liteOptions(value: Omit<OpenOptions, Joined | "threads">): void {
   openOptions(options(value, LITE_OPTIONS));
 }
 
 /** The options of `open`. */
 export function openOptions<S>(value: OpenOptions<S>): OpenOptions<S> {
-  const { threads, captures } = windowOptions(options(value, OPEN_OPTIONS));
+  const { threads, captures, provenance } = windowOptions(options(value, OPEN_OPTIONS));
   if (threads !== undefined) index("threads", threads);
-  if (captures !== undefined && !Array.isArray(captures)) throw refused("captures", "an array of sources", captures);
+  for (const [name, sources] of Object.entries({ captures, provenance })) {
+    if (sources !== undefined && !Array.isArray(sources)) throw refused(name, "an array of sources", sources);
+  }
   return value;
 }
 

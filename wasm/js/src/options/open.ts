@@ -67,7 +67,16 @@ export interface OpenOptions<S = Source> {
    * device time has an operator.
    */
   captures?: readonly S[] | undefined;
+  /**
+   * Files that say where kernels come from: logs of `TORCH_TRACE`, files of one folder of `torch_compile_debug`, `kernel_information.json`, and annotations
+   * or stacks of the nodes of CUDA graphs. `compiled` and `kernels` then have source lines, nodes and operators. With several sources, they are joined to
+   * each. If nothing in a trace is what the files describe, that is an error (`bad_option`).
+   */
+  provenance?: readonly S[] | undefined;
 }
+
+/** The options that name further sources. */
+export type Joined = "executionTrace" | "captures" | "provenance";
 
 /** The rules that a trace is read by. */
 export type ReadingRules = Pick<OpenOptions, "torchVersion" | "kernelRules" | "stepRules" | "stepsFrom">;
@@ -109,7 +118,7 @@ export interface Reader {
 }
 
 /** The options of reading one source. */
-export type ReadOptions = Omit<OpenOptions, "executionTrace" | "captures">;
+export type ReadOptions = Omit<OpenOptions, Joined>;
 
 /** The options of feeding a reader. */
 export interface FeedOptions extends Pick<OpenOptions, "signal" | "threads"> {

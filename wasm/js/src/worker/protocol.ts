@@ -55,6 +55,7 @@ export type Request =
       threads: number | undefined;
       executionTrace: WireSource | undefined;
       captures: WireSource[];
+      provenance: WireSource[];
       wantsProgress: boolean;
     }
   | { id: number; do: "summarize"; source: WireSource; options: SummarizeOptions; wantsProgress: boolean }

@@ -75,7 +75,7 @@ async function memoryOf(workers: Workers): Promise<number> {
 
 function callsOf(workers: Workers): RemoteCalls {
   async function all(sources: readonly unknown[], options: OpenOptions): Promise<RemoteTrace[]> {
-    const { signal, onProgress, memoryLimit, threads, executionTrace, captures } = checks.openOptions(options);
+    const { signal, onProgress, memoryLimit, threads, executionTrace, captures, provenance } = checks.openOptions(options);
     check(signal);
     const wires: WireSource[] = [];
     const transfer: Transferable[] = [];
@@ -86,10 +86,13 @@ function callsOf(workers: Workers): RemoteCalls {
     };
     for (const source of sources) wires.push(await post(source));
     const joined = executionTrace === undefined ? undefined : await post(executionTrace);
-    const captured: WireSource[] = [];
-    for (const capture of captures ?? []) captured.push(await post(capture));
+    const postAll = async (others: readonly unknown[] = []): Promise<WireSource[]> => {
+      const posted: WireSource[] = [];
+      for (const other of others) posted.push(await post(other));
+      return posted;
+    };
     const wantsProgress = onProgress !== undefined;
-    const joining = { executionTrace: joined, captures: captured };
+    const joining = { executionTrace: joined, captures: await postAll(captures), provenance: await postAll(provenance) };
     const reading = { memoryLimit, rules: rulesOf(options), threads, ...joining, wantsProgress };
     return withWorker(workers, signal, async (connection) => {
       const request = { do: "open", sources: wires, ...reading } as const;

@@ -70,13 +70,14 @@ export function serve(port: Port<Reply>, client: Client<Source>): (request: Requ
   }
 
   async function open(request: Request & { do: "open" }, controller: AbortController): Promise<Opened[]> {
-    const { sources, memoryLimit, rules, threads, executionTrace, captures } = request;
+    const { sources, memoryLimit, rules, threads, executionTrace, captures, provenance } = request;
     const opened = await client.open(sources.map(sourceOf), {
       memoryLimit,
       ...rules,
       threads,
       executionTrace: executionTrace && sourceOf(executionTrace),
       captures: captures.map(sourceOf),
+      provenance: provenance.map(sourceOf),
       ...reading(request, controller),
     });
     return opened.map(holdTrace);

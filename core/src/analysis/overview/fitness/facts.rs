@@ -6,7 +6,7 @@ use crate::analysis::device::idle::WAIT_NS;
 use crate::analysis::device::names::is_host_collective;
 use crate::analysis::torch::device_type::DeviceType;
 use crate::trace::Trace;
-use crate::trace::attribution::OwnerSource;
+use crate::trace::attribution::{Owner, OwnerSource};
 use crate::trace::link::{is_graph_launch, is_launch_name};
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
@@ -31,6 +31,9 @@ impl Count {
     }
 }
 
+/// The number of [`OwnerSource`]s, and one for no source.
+pub(super) const SHOWN: usize = OwnerSource::ALL.len() + 1;
+
 /// What a trace has.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
@@ -48,11 +51,11 @@ pub(super) struct Facts {
     pub(super) unlaunched: Count,
     /// Device work that starts before its launch call.
     pub(super) early: Count,
-    /// Device work of CUDA graphs, and the part of it whose operators no capture shows.
+    /// Device work of CUDA graphs, and the part of it whose operators nothing shows.
     pub(super) graphs: Count,
     pub(super) hidden: Count,
-    /// The time of device work by what shows its operator: launches, captures, and nothing, in ns.
-    pub(super) shown_ns: [i64; 3],
+    /// The time of device work by what shows its operator, in ns; the last one is that of nothing.
+    pub(super) shown_ns: [i64; SHOWN],
     pub(super) communication: Count,
     /// Collectives that the host carries out.
     pub(super) host_communication: Count,
@@ -156,14 +159,11 @@ impl Facts {
     }
 
     fn add_owner(&mut self, trace: &Trace, row: Row, is_graph: bool) {
-        let source = trace.owner(row).filter(|owner| owner.op.is_some()).map(|owner| owner.source);
-        let by = match source {
-            Some(OwnerSource::Launch) => 0,
-            Some(OwnerSource::Capture) => 1,
-            None => 2,
-        };
+        let is_shown = |owner: &Owner<'_>| owner.op.is_some() || owner.source == OwnerSource::Name;
+        let source = trace.owner(row).filter(is_shown).map(|owner| owner.source);
+        let by = source.map_or(SHOWN - 1, |source| source as usize);
         self.shown_ns[by] = self.shown_ns[by].saturating_add(trace.table.dur(row).max(0));
-        if is_graph && source != Some(OwnerSource::Capture) {
+        if is_graph && !matches!(source, Some(OwnerSource::Capture | OwnerSource::Name)) {
             self.hidden.add(row);
         }
     }

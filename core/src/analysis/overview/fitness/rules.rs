@@ -7,10 +7,12 @@ use super::{Question, Reason, ReasonCode};
 use crate::analysis::context::Analysis;
 use crate::analysis::device::steps::Step;
 use crate::analysis::overview::validator::{RuleName, validate};
+use crate::analysis::torch::source::{SourceBy, Sources};
 use crate::base::diagnostics::{Code, Severity};
 use crate::base::order::sort_by_key;
 use crate::base::units::{counted, time_ns};
 use crate::trace::Trace;
+use crate::trace::attribution::OwnerSource;
 use crate::trace::read::snapshot::{SEGMENT, SOURCE};
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Row;
@@ -89,7 +91,7 @@ impl Reasons<'_> {
         let none = Count::default();
         let (trace, facts) = (self.trace, self.facts.clone());
         if facts.operators.count == 0 {
-            let is_captured = facts.shown_ns[1] > 0;
+            let is_captured = facts.shown_ns[OwnerSource::Capture as usize] > 0;
             self.push(
                 ReasonCode::NoOperators,
                 if is_captured { Limited } else { Unfit },
@@ -172,15 +174,53 @@ impl Reasons<'_> {
             let questions = if is_hidden { &[Operators, Idle][..] } else { &[Idle] };
             self.push(ReasonCode::Graphs, Limited, questions, facts.graphs, message);
         }
-        if self.trace.captures().next().is_some() {
-            let total = facts.shown_ns.iter().sum::<i64>().max(1);
-            let [launches, captures, none] =
-                facts.shown_ns.map(|ns| format!("{:.1}%", ns as f64 / total as f64 * 100.0));
+        self.attribution();
+        self.provenance();
+    }
+
+    /// What shows the operators of the device time, if more than launches can.
+    fn attribution(&mut self) {
+        let shown_ns = self.facts.shown_ns;
+        let total = shown_ns.iter().sum::<i64>().max(1);
+        let share = |ns: i64| format!("{:.1}%", ns as f64 / total as f64 * 100.0);
+        let [launches, captures, names, none] = shown_ns.map(share);
+        let names = if shown_ns[OwnerSource::Name as usize] > 0 {
+            format!(", the names of generated kernels those of {names}")
+        } else {
+            String::new()
+        };
+        if self.trace.captures().next().is_some() || !names.is_empty() {
             let message = format!(
-                "of the device time, captures show the operators of {captures}, launches those of {launches}, nothing those of {none}"
+                "of the device time, captures show the operators of {captures}, launches those of {launches}{names}, nothing those of {none}"
             );
             self.push(ReasonCode::Attribution, Good, &[Operators], Count::default(), message);
         }
+    }
+
+    /// What the files show that say where kernels come from.
+    fn provenance(&mut self) {
+        let total: i64 = self.facts.shown_ns.iter().sum();
+        if self.trace.provenance.is_none() || total == 0 {
+            return;
+        }
+        let (table, sources) = (&self.trace.table, Sources::new(self.trace));
+        let mut shown_ns = [0_i64; SourceBy::ALL.len()];
+        for row in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
+            if let Some(source) = sources.of(row) {
+                let ns = &mut shown_ns[source.by as usize];
+                *ns = ns.saturating_add(table.dur(row).max(0));
+            }
+        }
+        let share = |by: SourceBy| format!("{:.1}%", shown_ns[by as usize] as f64 / total as f64 * 100.0);
+        let message = format!(
+            "of the device time, the files of torch.compile show the source of {}, stacks of graph nodes that of {}, Python stacks that of {}, \
+             generated files that of {}",
+            share(SourceBy::Inductor),
+            share(SourceBy::GraphNode),
+            share(SourceBy::Stack),
+            share(SourceBy::Generated)
+        );
+        self.push(ReasonCode::Attribution, Good, &[Operators], Count::default(), message);
     }
 
     /// What was lost, left out or paused.

@@ -1,10 +1,10 @@
 //! The input of patterns: the event tree, and queries on its nodes.
 
 use crate::analysis::torch::event_tree::{EventNode, EventTree};
-use crate::analysis::torch::frames::is_torch_frame;
 use crate::base::handle::collect;
 use crate::base::names::NameId;
 use crate::trace::Trace;
+use crate::trace::provenance::traceback::is_torch_frame;
 use crate::trace::table::events::Row;
 use crate::trace::table::layout::Key;
 use alloc::borrow::ToOwned;

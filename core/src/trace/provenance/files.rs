@@ -1,0 +1,151 @@
+//! The files that say where kernels come from, by their contents.
+
+use super::ProvenanceFile;
+use super::code::{Code, graph_name};
+use super::frames::{Break, CompiledFrame};
+use super::graphs::{CompiledGraph, Parts};
+use super::kind::CompiledKind;
+use super::log::{Log, is_log};
+use super::nodes::{self, GraphNodes};
+use super::traceback::base_name;
+use crate::trace::read::pickle::Pickle;
+use crate::trace::read::snapshot::is_pickle;
+use crate::trace::read::unpack::Unpacker;
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::convert::Infallible;
+use serde_json::Value as Json;
+
+/// What files contain.
+#[derive(Default)]
+pub(super) struct Files<'a> {
+    graphs: Vec<CompiledGraph>,
+    pub(super) frames: Vec<CompiledFrame>,
+    pub(super) breaks: Vec<Break>,
+    pub(super) nodes: GraphNodes,
+    /// The graphs whose files are in folders.
+    folders: Vec<(&'a str, Parts)>,
+}
+
+/// Whether a file is used, or why not.
+type Used = Result<(), &'static str>;
+
+const UNKNOWN: &str = "neither a file of torch.compile nor annotations of CUDA graphs";
+
+/// The most bytes of a pickle's values.
+const PICKLE_BYTES: usize = 1 << 30;
+
+impl<'a> Files<'a> {
+    /// The compiled graphs of all files.
+    pub(super) fn take_graphs(&mut self) -> Vec<CompiledGraph> {
+        let folders = core::mem::take(&mut self.folders);
+        self.graphs.extend(folders.into_iter().map(|(_, parts)| parts.finish()));
+        core::mem::take(&mut self.graphs)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Returns why it cannot be used.
+    pub(super) fn read(&mut self, file: &ProvenanceFile<'a>) -> Used {
+        let bytes = unpacked(file.bytes);
+        if is_pickle(&bytes) {
+            let pickle = Pickle::read(&bytes, PICKLE_BYTES).map_err(|fault| fault.what)?;
+            nodes::read(&mut self.nodes, &nodes::from_pickle(&pickle).ok_or(UNKNOWN)?);
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        if is_log(&text) {
+            let log = Log::read(&text);
+            self.graphs.extend(log.graphs.into_iter().map(Parts::finish));
+            self.frames.extend(log.frames);
+            self.breaks.extend(log.breaks);
+            return Ok(());
+        }
+        match serde_json::from_str::<Json>(&text) {
+            Ok(Json::Object(json)) if nodes::has_nodes(&json) => {
+                nodes::read(&mut self.nodes, &json);
+                Ok(())
+            }
+            Ok(json) => self.read_json(file.path, json),
+            Err(_) => self.read_text(file.path, &text),
+        }
+    }
+
+    fn read_json(&mut self, path: &'a str, json: Json) -> Used {
+        if json.get("cppCodeToPost").is_some() {
+            return put(&mut self.of_folder(path).mappings, json);
+        }
+        let Json::Object(object) = json else { return Err(UNKNOWN) };
+        let is_kernel =
+            |value: &Json| value.get("post_grad_nodes").is_some() || value.get("stack_traces").is_some();
+        if object.values().all(is_kernel) && !object.is_empty() {
+            return put(&mut self.of_folder(path).information, Json::Object(object));
+        }
+        // Kernels of each region and direction, in the form of the text of a tuple: `('Torch-Compiled Region: 0/0', False)`.
+        let regions = object.into_iter().filter(|(key, _)| key.starts_with("('"));
+        let before = self.graphs.len();
+        for (key, kernels) in regions {
+            let region = key.trim_start_matches("('").split('\'').next().unwrap_or("");
+            let compile_id = region.strip_prefix("Torch-Compiled Region: ").map(String::from);
+            let kind = key.ends_with("True)").then_some(CompiledKind::Backward);
+            let parts = Parts { compile_id, kind, information: Some(kernels), ..Parts::default() };
+            self.graphs.push(parts.finish());
+        }
+        if self.graphs.len() > before { Ok(()) } else { Err(UNKNOWN) }
+    }
+
+    /// Generated code or the text of a graph, of a debug folder.
+    fn read_text(&mut self, path: &'a str, text: &str) -> Used {
+        let code = Code::read(text);
+        if code.number.is_some() || !code.handles.is_empty() {
+            let parts = self.of_folder(path);
+            // In a debug folder all files of code have one name; in the cache it identifies the code.
+            let name = base_name(path);
+            parts.file = Some(name).filter(|name| name != "output_code.py");
+            return put(&mut parts.code, code);
+        }
+        if text.contains("class GraphModule(") || text.contains("class <lambda>(") {
+            return put(&mut self.of_folder(path).graph, text.into());
+        }
+        Err(UNKNOWN)
+    }
+
+    /// The graph that the files of one folder are of. Its name can be `model__0_forward_1.0`.
+    fn of_folder(&mut self, path: &'a str) -> &mut Parts {
+        let folders = &mut self.folders;
+        let folder = path.rfind(['/', '\\']).map_or("", |at| &path[..at]);
+        let at = folders.iter().position(|known| known.0 == folder).unwrap_or_else(|| {
+            let name = base_name(folder);
+            let graph = name.strip_prefix("model__").and_then(|rest| rest.rsplit_once('_'));
+            let (number, kind) = graph.map_or((None, None), |(graph, _)| graph_name(graph));
+            folders.push((folder, Parts { kind, number, ..Parts::default() }));
+            folders.len() - 1
+        });
+        &mut folders[at].1
+    }
+}
+
+/// Keeps a file of a graph. Which graph a second one of the same kind is of is not known.
+fn put<T>(place: &mut Option<T>, file: T) -> Used {
+    if place.is_some() {
+        return Err(
+            "another file of this kind is in the same folder, so that it is not known which graph they are of",
+        );
+    }
+    *place = Some(file);
+    Ok(())
+}
+
+fn unpacked(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let mut unpacker = Unpacker::default();
+    let mut out = Vec::new();
+    let mut sink = |piece: &[u8]| -> Result<(), Infallible> {
+        out.extend_from_slice(piece);
+        Ok(())
+    };
+    let Ok(()) = unpacker.feed(bytes, &mut sink);
+    let Ok(_) = unpacker.finish(&mut sink);
+    Cow::Owned(out)
+}

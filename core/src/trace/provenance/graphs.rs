@@ -1,0 +1,140 @@
+//! The graphs that `torch.compile` compiled, and their kernels, as its files describe them.
+
+use super::code::{Code, Node, nodes_of};
+use super::kind::CompiledKind;
+use super::traceback::{Line, user_line};
+use crate::base::order::sort_by_key;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde_json::Value as Json;
+
+/// A graph that Inductor compiled.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct CompiledGraph {
+    /// The frame and its number of compilations, such as `0/1`.
+    pub(crate) compile_id: Option<String>,
+    pub(crate) kind: Option<CompiledKind>,
+    /// The number of the graph in its process.
+    pub(crate) number: Option<u32>,
+    /// The key in the cache of graphs, which calls have in their names.
+    pub(crate) key: Option<String>,
+    /// The base name of the generated file.
+    pub(crate) file: Option<String>,
+    /// The kernels and external calls, in the order of the code.
+    pub(crate) kernels: Vec<CompiledKernel>,
+}
+
+/// A call of a kernel in generated code.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CompiledKernel {
+    /// The name of the kernel, or of the function that an external call is of.
+    pub(crate) name: String,
+    /// The number of the call in the code, from 1.
+    pub(crate) handle: u32,
+    /// The nodes of the graph that Inductor lowered.
+    pub(crate) nodes: Vec<String>,
+    /// The nodes of the graph as the program has it, whose names are mostly those of variables.
+    pub(crate) source_nodes: Vec<String>,
+    /// The operators of the nodes.
+    pub(crate) operators: Vec<String>,
+    /// The innermost lines of the program that the nodes come from, sorted.
+    pub(crate) lines: Vec<Line>,
+}
+
+/// What the files say about one graph.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) compile_id: Option<String>,
+    pub(super) kind: Option<CompiledKind>,
+    pub(super) number: Option<u32>,
+    pub(super) key: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) code: Option<Code>,
+    /// The text of the graph that Inductor lowers.
+    pub(super) graph: Option<String>,
+    pub(super) mappings: Option<Json>,
+    pub(super) stacks: Option<Json>,
+    /// `kernel_information.json`.
+    pub(super) information: Option<Json>,
+}
+
+impl Parts {
+    /// Puts together what the files say.
+    pub(super) fn finish(self) -> CompiledGraph {
+        let nodes = self.graph.as_deref().map(nodes_of).unwrap_or_default();
+        let kernels = self.handles().iter().filter_map(|handle| self.kernel(handle, &nodes)).collect();
+        let code = self.code.unwrap_or_default();
+        CompiledGraph {
+            compile_id: self.compile_id,
+            kind: self.kind.or(code.kind),
+            number: self.number.or(code.number),
+            key: self.key,
+            file: self.file,
+            kernels,
+        }
+    }
+
+    /// The calls of kernels as `NAME:NUMBER`: those in the code, else those in the other files.
+    fn handles(&self) -> Vec<String> {
+        let in_code = self.code.as_ref().map(|code| &code.handles).filter(|handles| !handles.is_empty());
+        if let Some(handles) = in_code {
+            return handles.clone();
+        }
+        let mapped = self.mappings.as_ref().and_then(|mappings| mappings.get("cppCodeToPost"));
+        let mut handles: Vec<String> = Vec::new();
+        for keys in [mapped, self.stacks.as_ref(), self.information.as_ref()].into_iter().flatten() {
+            let keys = keys.as_object().into_iter().flat_map(|object| object.keys());
+            handles.extend(keys.filter(|key| split(key).is_some()).cloned());
+        }
+        sort_by_key(&mut handles, |handle| (split(handle).map_or(0, |of| i64::from(of.1)), 0));
+        handles.dedup();
+        handles
+    }
+
+    fn kernel(&self, handle: &str, all: &[Node]) -> Option<CompiledKernel> {
+        let (name, number) = split(handle)?;
+        let information = self.information.as_ref().and_then(|all| all.get(handle));
+        let field = |key| information.and_then(|one| one.get(key));
+        let mapping = |key, of: &str| self.mappings.as_ref().and_then(|all| all.get(key)?.get(of));
+        let nodes = texts(mapping("cppCodeToPost", handle).or_else(|| field("post_grad_nodes")));
+        let mut source_nodes = texts(field("pre_grad_nodes"));
+        if source_nodes.is_empty() {
+            let before = nodes.iter().flat_map(|node| texts(mapping("postToPre", node)));
+            before.for_each(|node| push_new(&mut source_nodes, node));
+        }
+        let known = || nodes.iter().filter_map(|name| all.iter().find(|node| node.name == *name));
+        let mut operators = Vec::new();
+        known().for_each(|node| node.operator.iter().for_each(|name| push_new(&mut operators, name.clone())));
+        let code = self.code.as_ref();
+        if let Some(original) = code.and_then(|code| code.original(handle)).filter(|_| operators.is_empty()) {
+            operators = original.to_vec();
+        }
+        let stacks = self.stacks.as_ref().and_then(|all| all.get(handle)).or_else(|| field("stack_traces"));
+        let mut lines: Vec<Line> = texts(stacks).iter().filter_map(|stack| user_line(stack)).collect();
+        if lines.is_empty() {
+            lines = known().filter_map(|node| node.line.clone()).collect();
+        }
+        lines.sort_unstable();
+        lines.dedup();
+        Some(CompiledKernel { name: name.into(), handle: number, nodes, source_nodes, operators, lines })
+    }
+}
+
+/// `NAME:NUMBER` as its parts.
+pub(super) fn split(handle: &str) -> Option<(&str, u32)> {
+    let (name, number) = handle.rsplit_once(':')?;
+    Some((name, number.parse().ok()?))
+}
+
+fn push_new(list: &mut Vec<String>, text: String) {
+    if !list.contains(&text) {
+        list.push(text);
+    }
+}
+
+/// The texts of a JSON list.
+pub(super) fn texts(list: Option<&Json>) -> Vec<String> {
+    let items = list.and_then(Json::as_array).into_iter().flatten();
+    items.filter_map(Json::as_str).map(ToOwned::to_owned).collect()
+}
