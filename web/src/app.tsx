@@ -28,6 +28,7 @@ import { Modules } from "./views/modules";
 import { Operators } from "./views/operators";
 import { Overview } from "./views/overview";
 import { NoRank, Ranks } from "./views/ranks";
+import { Serving } from "./views/serving";
 import { Sql } from "./views/sql";
 import { Steps } from "./views/steps";
 import { TimelineView } from "./views/timeline";
@@ -45,6 +46,7 @@ const COMPONENTS: Record<Exclude<View, "ranks" | "trend">, (props: { open: OpenT
   memory: MemoryView,
   modules: Modules,
   steps: Steps,
+  serving: Serving,
   compare: Compare,
   findings: Findings,
   sql: Sql,

@@ -15,6 +15,11 @@ export const VIEW_TEXTS = {
   },
   modules: { title: "Modules", question: "Which modules take the time, forward and backward?", key: "7" },
   steps: { title: "Steps", question: "How was the time of each step spent, and which steps are outliers?", key: "8" },
+  serving: {
+    title: "Serving",
+    question: "How long do the iterations of an inference engine take, by phase and batch, and why?",
+    key: "i",
+  },
   compare: { title: "Compare", question: "What changed between two runs?", key: "9" },
   findings: { title: "Findings", question: "Which problems were found, what do they cost, and what helps?", key: "0" },
   ranks: { title: "Ranks", question: "Which rank do the others wait for, and why?", key: "r" },
@@ -65,6 +70,13 @@ export const MISSING = {
     torch: "with torch.profiler.profile(schedule=…) as prof: …; prof.step()",
     rust: "Profiler::builder().schedule(…), and profiler.step()",
     where: "Call prof.step() at the end of every iteration.",
+  },
+  serving: {
+    what: "This trace has no iterations of an inference engine.",
+    torch: 'torch.profiler.record_function("decode[bs=8]")',
+    rust: "",
+    where:
+      "Ranges with the names of vLLM, SGLang, ATOM, TensorRT-LLM and xDiT are iterations, and so are launches that repeat. On the command line, --steps-from selects others.",
   },
 } as const;
 
@@ -152,7 +164,7 @@ export const PAGE_TEXTS = {
   duration: "Duration",
   track: "Track",
   keyList: [
-    ["1 … 9, 0, R, H, L", "open a view"],
+    ["1 … 9, 0, I, R, H, L", "open a view"],
     ["/", "search or filter"],
     ["?", "show or hide this list"],
     ["t", "switch the theme: system, light, dark"],
@@ -373,6 +385,58 @@ export const TEXTS = {
     dataLoading: "data loading",
     operators: "operators",
     other: "other",
+  },
+  modelServing: {
+    attention: "attention",
+    kvCache: "KV cache",
+    gemm: "GEMM",
+    moeGemm: "MoE GEMM",
+    moeRouting: "MoE routing",
+    moeFinalize: "MoE finalize",
+    sampling: "sampling",
+    otherKernels: "other kernels",
+    communication: "communication",
+    moeDispatch: "MoE dispatch",
+    copies: "copies",
+    queued: "queued",
+    launch: "launch",
+    host: "host",
+    between: "between",
+  },
+  serving: {
+    iterations: "Iterations",
+    phases: "Phases",
+    notStated: "not stated by every name",
+    inTime: "Phases over time",
+    inTimeHint: "Each bar is the range of an iteration on the host, in the lane of its phase.",
+    chartTip: "Click opens an iteration in the timeline. Drag to zoom, double-click an empty place for all.",
+    timeAxis: "Time in the trace",
+    wallAxis: "Wall time of an iteration",
+    bySize: "Wall time by size",
+    bySizeHint: "Each dot is an iteration, with the colour of its phase.",
+    sizes: {
+      batch: { label: "Requests", about: "The number of requests, as the names of the iterations state it" },
+      tokens: { label: "Tokens", about: "The number of computed tokens, as the names of the iterations state it" },
+    },
+    noSize: "The names of the iterations state neither requests nor tokens.",
+    latency: "Distribution of the wall times",
+    latencyHint:
+      "The number of iterations by wall time, for each phase. The lines are percentiles by nearest rank. Warm-up is left out.",
+    groups: "Where the time of a group goes",
+    groupsHint:
+      "Iterations with the same phase, the same number of requests and a similar number of tokens. The parts of a bar are those of the wall time.",
+    measures: {
+      token: { label: "Time per token", about: "The wall time divided by the tokens" },
+      iteration: { label: "p50", about: "The 50th percentile of the wall times of the iterations" },
+      share: { label: "Share", about: "The share of each part of the wall time" },
+    },
+    tables: {
+      group: { label: "Groups", about: "Iterations with the same phase and requests, and a similar number of tokens" },
+      graph: { label: "Graph replays", about: "The launches of each graph" },
+      iteration: { label: "Iterations", about: "Each iteration" },
+    },
+    details: "Details",
+    noGraphs: "No graph is launched in the iterations.",
   },
   compare: {
     equal: "Nothing that is compared differs: the numbers of calls and the times of spans and device work, by place.",
@@ -658,6 +722,11 @@ export const TEXTS = {
     criticalPath: "Critical path",
     criticalPathHint: "Show what the end of the trace depended on, back to its start",
     wholeTraceHint: "Show the complete trace (Home)",
+    phases: "Phases",
+    phasesHint: "Colour spans by the phase of the iteration of an inference engine that they are in",
+    noPhases: "The trace has no iterations of an inference engine.",
+    outsidePhases: "in no iteration",
+    unknownDevicePhases: "Several processes have iterations, so the phases of device work are not shown.",
   },
   totals: {
     title: "All events",
@@ -819,6 +888,24 @@ export const TEMPLATES = {
   changes: (count: number) => `${count} ${count === 1 ? "change" : "changes"}`,
   identitiesBroken: (broken: number, all: number) => `${broken} of ${all} identities do not hold.`,
   stepBreakdown: (many: number) => `Wall time breakdown of ${many} steps`,
+  warmUp: (many: number) => `${many} of them warm-up, left out below`,
+  inferredIterations: (part: string) =>
+    `No range names iterations. They are inferred from launches that repeat, which take ${part} of the time. That they are iterations is a guess.`,
+  generatedPerSecond: (rate: string) => `${rate} generated/s`,
+  phaseChart: (iterations: number, phases: number) => `${iterations} iterations of ${phases} phases over time`,
+  sizeChart: (iterations: number, size: string) =>
+    `The wall times of ${iterations} iterations by ${size.toLowerCase()}`,
+  withoutSize: (many: number, size: string) =>
+    `${many} without ${size.toLowerCase()} ${many === 1 ? "is" : "are"} not shown.`,
+  iteration: (name: string, phase: string, wall: string, start: string) =>
+    `${name} · ${phase} · ${wall} wall, from ${start}`,
+  requests: (many: string) => `${many} ${many === "1" ? "request" : "requests"}`,
+  tokens: (many: string) => `${many} ${many === "1" ? "token" : "tokens"}`,
+  iterations: (many: number) => `${many.toLocaleString("en-US")} ${many === 1 ? "iteration" : "iterations"}`,
+  latencyChart: (phase: string, many: number) => `Wall times of ${many} iterations of ${phase}`,
+  percentile: (percent: number, time: string) => `p${percent} ${time}`,
+  moreGroups: (many: number) => `and ${many} more below`,
+  partOfGroup: (part: string, share: string) => `${part}: ${share} of the wall time`,
   timelineLabel: (tracks: number) =>
     `Timeline of ${tracks} tracks. W and S zoom, A and D move, N finds the next match; the question mark lists all keys.`,
   toggleRow: (isClosed: boolean, name: string) => `${isClosed ? "Open" : "Close"} ${name}`,

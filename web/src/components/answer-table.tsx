@@ -46,17 +46,18 @@ function titleOf(key: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export interface AnswerTableProps<V extends keyof Queries> {
+/** `Row` is one kind of the rows, if the query has several. */
+export interface AnswerTableProps<V extends keyof Queries, Row extends Queries[V]["row"] = Queries[V]["row"]> {
   trace: RemoteTrace;
   query: V;
   options?: Queries[V]["options"];
-  rows: readonly Queries[V]["row"][];
-  columns: readonly TableColumn<Queries[V]["row"]>[];
-  keyOf: (row: Queries[V]["row"]) => string;
+  rows: readonly Row[];
+  columns: readonly TableColumn<Row>[];
+  keyOf: (row: Row) => string;
   /** The text that the filter matches. */
-  textOf: (row: Queries[V]["row"]) => string;
+  textOf: (row: Row) => string;
   sort?: Sort;
-  detail?: (row: Queries[V]["row"]) => ComponentChildren;
+  detail?: (row: Row) => ComponentChildren;
   /** More controls next to the filter. */
   children?: ComponentChildren;
   label: string;
@@ -64,7 +65,9 @@ export interface AnswerTableProps<V extends keyof Queries> {
 }
 
 /** Keeps the filter, order and open row in the address. A view can therefore have only one such table. */
-export function AnswerTable<V extends keyof Queries>(props: AnswerTableProps<V>) {
+export function AnswerTable<V extends keyof Queries, Row extends Queries[V]["row"] = Queries[V]["row"]>(
+  props: AnswerTableProps<V, Row>,
+) {
   const { trace, query, options, rows, columns, textOf } = props;
   const wanted = search(param("q") ?? "");
   const shown = useMemo(() => rows.filter((row) => wanted.matches(textOf(row))), [rows, param("q")]);
@@ -76,7 +79,7 @@ export function AnswerTable<V extends keyof Queries>(props: AnswerTableProps<V>)
   const shownText = (): string => {
     const by = columns.find((column) => column.key === sort?.key);
     const ordered = by && sort ? sorted(shown, (row) => valueIn(by, row), sort.descending) : shown;
-    const valueOf = (of: string, row: Queries[V]["row"]): unknown => {
+    const valueOf = (of: string, row: Row): unknown => {
       const column = columns.find((one) => one.key === of);
       return column ? valueIn(column, row) : undefined;
     };

@@ -1,6 +1,7 @@
 // The colours of the canvas drawings, read from the styles.
 
 import { COLORS } from "../model/colors";
+import { PHASE_BOXES } from "../model/phases";
 
 /** The number of shades of a change: `--shade-0` and so on in the styles. */
 export const SHADES = 9;
@@ -16,6 +17,8 @@ export interface Palette {
   dimmed: string;
   boxes: string[];
   boxText: string;
+  /** Those of phases; the last is for all other phases. */
+  phases: string[];
   /** From much shorter to much longer. */
   shades: string[];
   arrow: string;
@@ -37,6 +40,7 @@ export function palette(): Palette {
     dimmed: color("--dimmed"),
     boxes: Array.from({ length: COLORS }, (_, at) => color(`--box-${at}`)),
     boxText: color("--box-text"),
+    phases: [...PHASE_BOXES.map((at) => color(`--box-${at}`)), color("--c-other")],
     shades: Array.from({ length: SHADES }, (_, at) => color(`--shade-${at}`)),
     arrow: color("--arrow"),
     curve: color("--curve"),

@@ -5,6 +5,7 @@ import type { Boxes } from "../model/timeline/boxes";
 import { CHUNK_PIXELS, type Chunks } from "../model/timeline/chunks";
 import type { Layout, TimelineRow } from "../model/timeline/layout";
 import type { Path } from "../model/timeline/path";
+import type { PhasesInTime } from "../model/timeline/phases";
 import type { Step } from "../model/timeline/steps";
 import type { Viewport } from "../model/timeline/viewport";
 import type { Palette } from "./palette";
@@ -47,6 +48,8 @@ export interface Scene {
   path: Path | undefined;
   /** The names that a search found; spans with other names are dimmed. */
   found: { names: ReadonlySet<string>; spans: Spans } | undefined;
+  /** The phases that colours show; otherwise they show names. */
+  phases: PhasesInTime | undefined;
   /** The time range outside of which everything is pale. */
   within: Viewport | undefined;
   /** The time at which a vertical line is drawn. */

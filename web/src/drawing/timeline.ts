@@ -3,6 +3,7 @@
 import type { Boxes } from "../model/timeline/boxes";
 import { chunkLength, placesOf, type Place } from "../model/timeline/chunks";
 import { LEVEL, type TimelineRow } from "../model/timeline/layout";
+import { colorOfSpan } from "../model/timeline/phases";
 import { density } from "./density";
 import { areaBox, criticalPath, links, outline } from "./marks";
 import { cursor, grid, loaded, outside, ruler } from "./ruler";
@@ -68,6 +69,21 @@ function coarserChunk(scene: Scene, row: TimelineRow & { kind: "track" }, top: n
   context.restore();
 }
 
+/** Returns a function that returns the colour of a box: of its name, which is `color`, or of its phase. */
+function fills(
+  { palette, found, phases }: Scene,
+  row: TimelineRow & { kind: "track" },
+  { tiles }: Boxes,
+): (box: number, color: number) => string {
+  const dim = found && tiles.names.map((name) => !found.names.has(name));
+  return (box, color) => {
+    if (dim?.[tiles.name[box] as number]) return palette.dimmed;
+    if (!phases) return palette.boxes[color] as string;
+    const phase = colorOfSpan(phases, row, tiles.start_ns[box] as number, tiles.end_ns[box] as number);
+    return palette.phases[phase] ?? palette.dimmed;
+  };
+}
+
 /** Draws a chunk. Boxes that began in an earlier chunk are skipped if that chunk is visible and draws them. */
 function chunk(
   scene: Scene,
@@ -76,16 +92,16 @@ function chunk(
   top: number,
   place: Place | undefined,
 ): void {
-  const { context, view, width, palette, found } = scene;
+  const { context, view, width } = scene;
   const { tiles, order, begins } = boxes;
   const scale = width / (view.end - view.start);
   const begin = place ? place.at * chunkLength(place.level) : -Infinity;
   const skipBefore = begin > view.start ? begin : -Infinity;
-  const dim = found ? tiles.names.map((name) => !found.names.has(name)) : undefined;
+  const fillOf = fills(scene, row, boxes);
+  let last: string | undefined;
   for (let color = 0; color + 1 < begins.length; color += 1) {
-    const last = begins[color + 1] as number;
-    let isDim: boolean | undefined;
-    for (let at = begins[color] as number; at < last; at += 1) {
+    const end = begins[color + 1] as number;
+    for (let at = begins[color] as number; at < end; at += 1) {
       const box = order[at] as number;
       const depth = tiles.depth[box] as number;
       const start = tiles.start_ns[box] as number;
@@ -93,11 +109,8 @@ function chunk(
       const x = (start - view.start) * scale;
       const wide = ((tiles.end_ns[box] as number) - start) * scale;
       if (x > width || x + wide < 0) continue;
-      const dimmed = dim ? (dim[tiles.name[box] as number] as boolean) : false;
-      if (dimmed !== isDim) {
-        isDim = dimmed;
-        context.fillStyle = dimmed ? palette.dimmed : (palette.boxes[color] as string);
-      }
+      const fill = fillOf(box, color);
+      if (fill !== last) context.fillStyle = last = fill;
       const left = Math.max(x, -2);
       context.fillRect(
         left,

@@ -26,6 +26,19 @@ export function time(ns: number): string {
   return ns === 0 ? "0" : scaled(ns, 1000, ["ns", "µs", "ms", "s"]);
 }
 
+/** Formats round times on an axis: with one unit, and as many digits as their distance needs. */
+export function timeTicks(ticks: readonly (number | null)[]): string[] {
+  const times = ticks.filter((tick) => tick !== null);
+  const largest = Math.max(0, ...times.map(Math.abs));
+  const [unit, ns] =
+    largest >= 1e9 ? ["s", 1e9] : largest >= 1e6 ? ["ms", 1e6] : largest >= 1e3 ? ["µs", 1e3] : ["ns", 1];
+  const digits = Math.min(9, Math.max(0, ...times.map((tick) => decimals(tick / ns))));
+  return ticks.map((tick) => (tick === null ? "" : tick === 0 ? "0" : `${(tick / ns).toFixed(digits)} ${unit}`));
+}
+
+/** The number of decimal places of a number, without rounding errors. */
+const decimals = (value: number): number => (value.toPrecision(9).split(".")[1] ?? "").replace(/(0+|e.*)$/, "").length;
+
 /** Formats a size: `1.50 GB`, with 1 GB = 1024³ bytes as in torch. */
 export function bytes(count: number): string {
   return count === 0 ? "0" : scaled(count, 1024, ["B", "KB", "MB", "GB", "TB", "PB"]);

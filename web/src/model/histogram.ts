@@ -4,6 +4,8 @@ export interface Histogram {
   /** The edges of the bins in ns: one more than counts. */
   edges: number[];
   counts: number[];
+  /** Whether the bins have equal widths on a logarithmic axis. */
+  isLogarithmic: boolean;
   min: number;
   median: number;
   p95: number;
@@ -24,9 +26,9 @@ export function histogram(durations: Float64Array, bins = 40): Histogram {
   const sorted = durations.slice().sort();
   const min = sorted[0] ?? 0;
   const max = sorted[sorted.length - 1] ?? 0;
-  const logarithmic = max > 20 * Math.max(min, 1);
-  const to = (value: number): number => (logarithmic ? Math.log(Math.max(value, 1)) : value);
-  const from = (value: number): number => (logarithmic ? Math.exp(value) : value);
+  const isLogarithmic = max > 20 * Math.max(min, 1);
+  const to = (value: number): number => (isLogarithmic ? Math.log(Math.max(value, 1)) : value);
+  const from = (value: number): number => (isLogarithmic ? Math.exp(value) : value);
   const width = (to(max) - to(min)) / bins || 1;
   const counts = new Array<number>(bins).fill(0);
   for (const duration of sorted) {
@@ -34,5 +36,5 @@ export function histogram(durations: Float64Array, bins = 40): Histogram {
     counts[bin] = (counts[bin] as number) + 1;
   }
   const edges = Array.from({ length: bins + 1 }, (_, at) => from(to(min) + at * width));
-  return { edges, counts, min, median: quantile(sorted, 0.5), p95: quantile(sorted, 0.95), max };
+  return { edges, counts, isLogarithmic, min, median: quantile(sorted, 0.5), p95: quantile(sorted, 0.95), max };
 }

@@ -65,6 +65,7 @@ export class Side implements Target {
         area: undefined,
         path: undefined,
         found: this.found(shared.highlighted()),
+        phases: undefined,
         within: step.value,
         cursor: later(shared.cursor(), step.value.start),
       }),

@@ -18,6 +18,7 @@ import { Camera } from "./camera";
 import { closedIn } from "./closed";
 import type { Target } from "./input";
 import { Matches } from "./matches";
+import { Phases } from "./phases";
 import { Surface, type Hovered, type Overlay } from "./surface";
 import { WindowFollower } from "./window-follower";
 
@@ -39,6 +40,7 @@ export class Timeline implements Target {
   readonly path = signal<Path | undefined>(undefined);
   readonly showsPath = computed(() => paramSignal("path").value === "1");
   readonly matches: Matches;
+  readonly phases: Phases;
   readonly layout = computed(() =>
     layout(this.tracks, this.counters, {
       closed: closedIn(paramSignal("closed").value),
@@ -63,6 +65,7 @@ export class Timeline implements Target {
     const { trace, large } = open;
     this.trace = trace;
     this.matches = new Matches(trace);
+    this.phases = new Phases(trace, tracks);
     this.camera = new Camera(signal(whole));
     const drawn = drawnSteps(steps);
     const scenery = { view: this.camera.view, layout: this.layout, hasSteps: steps.length > 0, large };
@@ -74,6 +77,7 @@ export class Timeline implements Target {
   dispose(): void {
     this.camera.dispose();
     this.windows?.dispose();
+    this.phases.dispose();
     for (const cleanUp of this.cleanups) cleanUp();
   }
 
@@ -101,6 +105,7 @@ export class Timeline implements Target {
       area: this.area.value ?? this.selectedArea(),
       path: this.showsPath.value ? this.path.value : undefined,
       found: this.matches.found.value,
+      phases: this.phases.drawn.value,
       within: undefined,
       cursor: undefined,
     };

@@ -14,6 +14,7 @@ import type { OpenTrace } from "../../state/session";
 import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../../strings";
 import { Timeline } from "./controller";
 import { Details } from "./details";
+import { PhaseLegend } from "./phase-legend";
 import { listenToKeys, timelineKeys } from "./keys";
 import { SelectionPanel } from "./selection";
 import { Tip, Tracks } from "./tracks";
@@ -68,6 +69,14 @@ function Toolbar({ timeline }: { timeline: Timeline }) {
         onClick={() => setParams({ path: timeline.showsPath.value ? undefined : "1" })}
       >
         {LABELS.criticalPath}
+      </button>
+      <button
+        type="button"
+        aria-pressed={timeline.phases.isShown.value}
+        data-hint={LABELS.phasesHint}
+        onClick={() => setParams({ color: timeline.phases.isShown.value ? undefined : "phase" })}
+      >
+        {LABELS.phases}
       </button>
       <span class="spring" />
       {timeline.windows ? <WindowState windows={timeline.windows} /> : null}
@@ -128,6 +137,7 @@ function Drawn({ open, tracks: ofTrace, counters, steps }: Loaded) {
   return (
     <>
       <Toolbar timeline={timeline} />
+      <PhaseLegend phases={timeline.phases} />
       <div class="timeline">
         <Tracks target={timeline} label={TEMPLATES.timelineLabel(tracks.length)} closed="closed" takesFocus />
         <Tip hovered={timeline.surface.hovered.value}>{PAGE_TEXTS.timelineTip}</Tip>

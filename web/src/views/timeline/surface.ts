@@ -24,7 +24,10 @@ export interface Hovered {
 }
 
 /** What is drawn in addition to the spans. */
-export type Overlay = Pick<Scene, "origin" | "steps" | "selected" | "area" | "path" | "found" | "within" | "cursor">;
+export type Overlay = Pick<
+  Scene,
+  "origin" | "steps" | "selected" | "area" | "path" | "found" | "phases" | "within" | "cursor"
+>;
 
 export interface Scenery {
   view: ReadonlySignal<Viewport>;
