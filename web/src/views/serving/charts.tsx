@@ -10,7 +10,7 @@ import { scaleOf, type Mark } from "../../model/marks";
 import { sizesOf, type Serving, type Size } from "../../model/serving";
 import { go, param, setParams } from "../../state/route";
 import { TEMPLATES, TEXTS } from "../../strings";
-import { placeOf, styleOf, type Colors } from "./phase";
+import { Phase, placeOf, styleOf, type Colors } from "./phase";
 
 const LABELS = TEXTS.serving;
 
@@ -78,11 +78,8 @@ function Dots({ serving, colors, size }: Props & { size: Size }) {
       if (x === null) return [];
       return [{ left: x, right: x, low: row.wall_ns, high: row.wall_ns, color: styleOf(colors, row.phase), at }];
     });
-    const x: MarkAxis = {
-      title: LABELS.sizes[size].label,
-      ...scaleOf(marks.map((mark) => mark.left)),
-      format: amounts,
-    };
+    const scale = scaleOf(marks.map((mark) => mark.left));
+    const x: MarkAxis = { title: LABELS.sizes[size].label, ...scale, format: amounts, isCount: true };
     const y: MarkAxis = { title: LABELS.wallAxis, ...scaleOf(marks.map((mark) => mark.low)), format: timeTicks };
     return { marks, x, y, onPick: openIn(iterations) };
   }, [serving, colors, size]);
@@ -96,6 +93,13 @@ function Dots({ serving, colors, size }: Props & { size: Size }) {
         tip={LABELS.chartTip}
         about={(at) => aboutOf(iterations[at])}
       />
+      <ul class="legend">
+        {[...colors.keys()].map((phase) => (
+          <li key={phase}>
+            <Phase colors={colors} phase={phase} />
+          </li>
+        ))}
+      </ul>
       {missing > 0 ? <p class="quiet">{TEMPLATES.withoutSize(missing, LABELS.sizes[size].label)}</p> : null}
     </>
   );
