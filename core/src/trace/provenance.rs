@@ -9,9 +9,10 @@ pub(crate) mod graphs;
 pub(crate) mod kind;
 mod log;
 mod nodes;
+mod text;
 pub(crate) mod traceback;
 
-use self::calls::{Calls, MatchedBy, generated};
+use self::calls::{Calls, KnownKernels, MatchedBy, generated};
 use self::files::Files;
 use self::frames::{Break, CompiledFrame};
 use self::graphs::{CompiledGraph, CompiledKernel};
@@ -131,18 +132,18 @@ impl Provenance {
     /// Finds the calls of the graphs and of their kernels.
     fn join(&mut self, trace: &Trace) -> Explained {
         let table = &trace.table;
-        let found = Calls::new(trace, &self.graphs);
+        let (found, known) = (Calls::new(trace, &self.graphs), KnownKernels::new(&self.graphs));
         let mut explained = Explained { graphs: self.graphs.len(), ..Explained::default() };
         let mut kernel_of: Vec<(Row, (u32, u32))> = Vec::new();
         for call in &found.calls {
-            let graph = call.graph(table, &self.graphs);
+            let graph = call.graph(table, &self.graphs, &known);
             if call.row().is_some() && call.has_generated(table) {
                 explained.calls += 1;
                 explained.known_calls += usize::from(graph.is_some());
             }
             self.called.push(graph);
             if let Some((graph, _)) = graph {
-                let kernels = call.kernels(table, &self.graphs[graph]);
+                let kernels = call.kernels(table, &known, graph);
                 kernel_of.extend(kernels.into_iter().map(|(row, at)| (row, (graph as u32, at as u32))));
             }
         }

@@ -12,7 +12,7 @@ use crate::trace::link;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Row;
 use crate::trace::table::fields::Value;
-use crate::trace::table::layout::{Field, FieldPlace, Key};
+use crate::trace::table::layout::{FieldPlace, Key};
 use crate::trace::table::metadata::Source;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -206,9 +206,11 @@ impl<'a> Details<'a> {
         let external_id = table.layout(row).find(Key::ExternalId).map(|field| field.key);
         let args = table.all_fields(row).filter(|(field, _)| field.place == FieldPlace::Args);
         let args = args.filter(|(field, _)| Some(field.key) != external_id);
-        let member =
-            |(field, value): (&Field, Value<'_>)| Some((table.names.get(field.key).to_owned(), json(value)?));
-        Json::Object(args.filter_map(member).collect())
+        let mut members = serde_json::Map::new();
+        for (field, value) in args {
+            members.extend(json(value).map(|value| (table.names.get(field.key).to_owned(), value)));
+        }
+        Json::Object(members)
     }
 
     pub(super) fn flow(&self, event: FunctionEvent) -> Json {

@@ -2,7 +2,9 @@
 
 use super::graphs::CompiledGraph;
 use super::kind::CompiledKind;
-use super::traceback::base_name;
+use super::text::{base_name, before, cut, cut_last, number};
+use crate::base::names::{NameId, Names};
+use crate::base::order::sort_by_key;
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
@@ -12,7 +14,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 words! {
-    "MatchedBy"
+    "CompiledMatchedBy"
     /// What shows which graph a call is of.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum MatchedBy {
@@ -62,7 +64,7 @@ impl Calls {
         let regions = table.names.that(|name| name.starts_with(REGION));
         let keyed = table.names.that(|name| name.starts_with(KEYED));
         let files: Vec<&str> = graphs.iter().filter_map(|graph| graph.file.as_deref()).collect();
-        let is_code = |name: &str| python_file(name).is_some_and(|file| files.contains(&&*file));
+        let is_code = |name: &str| python_file(name).is_some_and(|file| files.contains(&file));
         let code = table.names.that(|name| !files.is_empty() && is_code(name));
         let mut found = Calls {
             calls: vec![Call::default()],
@@ -138,103 +140,147 @@ impl Call {
     }
 
     /// Finds the graph that is called; `None` if no graph fits, or several do that are not equal.
-    pub(super) fn graph(&self, table: &Table, graphs: &[CompiledGraph]) -> Option<(usize, MatchedBy)> {
-        let those = |fits: &dyn Fn(&CompiledGraph) -> bool| -> Vec<usize> {
-            (0..graphs.len()).filter(|&at| fits(&graphs[at])).collect()
-        };
-        let key = self.key(table);
+    pub(super) fn graph(
+        &self,
+        table: &Table,
+        graphs: &[CompiledGraph],
+        known: &KnownKernels,
+    ) -> Option<(usize, MatchedBy)> {
+        let (key, compile_id) = (self.key(table), self.compile_id(table));
         let file = self.code.and_then(|row| python_file(table.name(row)));
-        let compile_id = self.compile_id(table);
-        let is_of = |of: &Option<String>, own: &str| of.as_deref() == Some(own);
-        let by_key = key.map(|key| those(&|graph| is_of(&graph.key, key)));
-        let by_file = || file.as_deref().map(|file| those(&|graph| is_of(&graph.file, file)));
-        let by_region = || {
-            let is_forward = |graph: &CompiledGraph| graph.kind != Some(CompiledKind::Backward);
-            compile_id.map(|id| those(&|graph| is_of(&graph.compile_id, id) && is_forward(graph)))
-        };
-        let some = |found: Option<Vec<usize>>| found.filter(|found| !found.is_empty());
-        let (candidates, by) = if let Some(found) = some(by_key) {
-            (found, MatchedBy::Key)
-        } else if let Some(found) = some(by_file()) {
-            (found, MatchedBy::File)
-        } else if let Some(found) = some(by_region()) {
-            (found, MatchedBy::Region)
-        } else {
+        let is_of = |of: &Option<String>, own: Option<&str>| own.is_some() && of.as_deref() == own;
+        let by = [MatchedBy::Key, MatchedBy::File, MatchedBy::Region, MatchedBy::Names];
+        let fits = |by, graph: &CompiledGraph| match by {
+            MatchedBy::Key => is_of(&graph.key, key),
+            MatchedBy::File => is_of(&graph.file, file),
+            MatchedBy::Region => {
+                is_of(&graph.compile_id, compile_id) && graph.kind != Some(CompiledKind::Backward)
+            }
             // A graph that has another key or compile id is another graph.
-            let is_open = |graph: &CompiledGraph| {
+            _ => {
                 (graph.key.is_none() || key.is_none()) && (graph.compile_id.is_none() || compile_id.is_none())
-            };
-            (those(&is_open), MatchedBy::Names)
+            }
         };
-        let fitting: Vec<usize> =
-            candidates.into_iter().filter(|&at| self.fits(table, &graphs[at])).collect();
-        let (&last, others) = fitting.split_last()?;
-        let is_same = |&at: &usize| graphs[at].kernels == graphs[last].kernels;
-        let by = if others.is_empty() { by } else { MatchedBy::Equal };
-        others.iter().all(is_same).then_some((last, by))
+        for by in by {
+            let mut candidates: Vec<usize> = (0..graphs.len()).filter(|&at| fits(by, &graphs[at])).collect();
+            if candidates.is_empty() {
+                continue;
+            }
+            candidates.retain(|&at| self.calls_kernels_of(table, &graphs[at], (known, at)));
+            let (&last, others) = candidates.split_last()?;
+            let is_same = |&at: &usize| graphs[at].kernels == graphs[last].kernels;
+            let by = if others.is_empty() { by } else { MatchedBy::Equal };
+            return others.iter().all(is_same).then_some((last, by));
+        }
+        None
     }
 
     /// Whether the generated kernels in a call are of a graph.
-    fn fits(&self, table: &Table, graph: &CompiledGraph) -> bool {
+    fn calls_kernels_of(
+        &self,
+        table: &Table,
+        graph: &CompiledGraph,
+        (known, at): (&KnownKernels, usize),
+    ) -> bool {
         self.has_generated(table)
             && self.operators.iter().filter_map(|&row| generated(table.name(row))).all(|(number, name)| {
                 (number.is_none() || graph.number.is_none() || number == graph.number)
-                    && graph.kernels.iter().any(|kernel| kernel.name == name)
+                    && known.names.find(name).is_some_and(|name| known.has(at, name))
             })
     }
 
-    /// The operators that are calls of kernels, with the positions of these in the graph. Those are left out whose number differs
+    /// The operators that are calls of kernels of a graph, with the positions of these in it. Those are left out whose number differs
     /// from that in the code.
-    pub(super) fn kernels(&self, table: &Table, graph: &CompiledGraph) -> Vec<(Row, usize)> {
-        let kernels = &graph.kernels;
-        let is_of = |row: Row, at: usize| is_call_of(table.name(row), &kernels[at].name);
-        let is_any = |row: &Row| (0..kernels.len()).any(|at| is_of(*row, at));
-        let rows: Vec<Row> = self.operators.iter().copied().filter(is_any).collect();
-        let in_order: Vec<(Row, usize)> = rows.iter().copied().zip((0..kernels.len()).cycle()).collect();
-        if rows.len().is_multiple_of(kernels.len().max(1)) && in_order.iter().all(|&(row, at)| is_of(row, at))
+    pub(super) fn kernels(&self, table: &Table, known: &KnownKernels, graph: usize) -> Vec<(Row, usize)> {
+        let named = |&row: &Row| Some((row, known.names.find(name_of_call(table.name(row)))?));
+        let mut rows: Vec<(Row, NameId)> = self.operators.iter().filter_map(named).collect();
+        rows.retain(|row| known.has(graph, row.1));
+        let in_code = &known.in_code[graph];
+        if rows.iter().zip(in_code.iter().cycle()).all(|(row, name)| row.1 == *name)
+            && rows.len().is_multiple_of(in_code.len().max(1))
         {
-            return in_order;
+            return rows.iter().zip((0..in_code.len()).cycle()).map(|(row, at)| (row.0, at)).collect();
         }
+        // The order of both stays among those of the same name.
+        sort_by_key(&mut rows, |row| (i64::from(row.1.0), 0));
         let mut found = Vec::new();
-        for at in 0..kernels.len() {
-            let same: Vec<usize> =
-                (0..kernels.len()).filter(|&other| kernels[other].name == kernels[at].name).collect();
-            let calls = || rows.iter().copied().filter(|&row| is_of(row, at));
-            let before = same.iter().filter(|&&other| other < at).count();
-            if calls().count() == same.len() {
-                found.extend(calls().nth(before).map(|row| (row, at)));
-            } else if same.len() == 1 && calls().all(|row| generated(table.name(row)).is_some()) {
-                found.extend(calls().map(|row| (row, at)));
+        for rows in rows.chunk_by(|a, b| a.1 == b.1) {
+            let same = known.of_name(graph, rows[0].1);
+            if rows.len() == same.len() {
+                found.extend(rows.iter().zip(same).map(|(row, of)| (row.0, of.1)));
+            } else if let [(_, only)] = same
+                && generated(table.name(rows[0].0)).is_some()
+            {
+                found.extend(rows.iter().map(|row| (row.0, *only)));
             }
         }
         found
     }
 }
 
-/// The name of a generated kernel, and the number of its graph: `graph_0_cpp_fused_add_0`.
-pub(crate) fn generated(name: &str) -> Option<(Option<u32>, &str)> {
-    let numbered = name.strip_prefix("graph_").and_then(|rest| rest.split_once('_'));
-    let numbered = numbered.and_then(|(number, name)| Some((Some(number.parse().ok()?), name)));
-    let (number, name) = numbered.unwrap_or((None, name));
-    let is_generated = name.starts_with("triton_") || name.starts_with("cpp_") || name.contains("_fused_");
-    (is_generated && !name.contains("::")).then_some((number, name))
+/// The names by which the kernels of graphs are called.
+pub(super) struct KnownKernels {
+    names: Names,
+    /// Those of each graph, in the order of its code.
+    in_code: Vec<Vec<NameId>>,
+    /// The same with the positions in the code, sorted by name.
+    sorted: Vec<Vec<(NameId, usize)>>,
 }
 
-/// Whether an operator of a trace is a call of a kernel or an external function: `aten::addmm` of `extern_kernels.addmm`.
-fn is_call_of(operator: &str, kernel: &str) -> bool {
-    if let Some((_, name)) = generated(operator) {
-        return name == kernel;
+impl KnownKernels {
+    pub(super) fn new(graphs: &[CompiledGraph]) -> KnownKernels {
+        let mut known = KnownKernels { names: Names::default(), in_code: Vec::new(), sorted: Vec::new() };
+        for graph in graphs {
+            let names = graph.kernels.iter().map(|kernel| known.names.intern(name_in_code(&kernel.name)));
+            let names: Vec<NameId> = names.collect();
+            let mut sorted: Vec<(NameId, usize)> = names.iter().copied().zip(0..).collect();
+            sort_by_key(&mut sorted, |one| (i64::from(one.0.0), 0));
+            known.in_code.push(names);
+            known.sorted.push(sorted);
+        }
+        known
     }
-    let base = operator.strip_prefix("aten::").unwrap_or(operator);
-    let external = kernel.strip_prefix("extern_kernels.").or_else(|| {
-        let rest = kernel.strip_prefix("torch.ops.").unwrap_or(kernel);
-        rest.strip_prefix("aten.").map(|rest| rest.split('.').next().unwrap_or(rest))
-    });
-    external.unwrap_or(kernel) == base
+
+    /// The kernels of a graph with a name.
+    fn of_name(&self, graph: usize, name: NameId) -> &[(NameId, usize)] {
+        let sorted = &self.sorted[graph];
+        let first = sorted.partition_point(|one| one.0 < name);
+        let count = sorted[first..].iter().take_while(|one| one.0 == name).count();
+        &sorted[first..first + count]
+    }
+
+    fn has(&self, graph: usize, name: NameId) -> bool {
+        !self.of_name(graph, name).is_empty()
+    }
+}
+
+/// The name of a generated kernel, and the number of its graph: `graph_0_cpp_fused_add_0`.
+pub(crate) fn generated(name: &str) -> Option<(Option<u32>, &str)> {
+    let numbered = name.strip_prefix("graph_").and_then(|rest| cut(rest, "_"));
+    let numbered = numbered.and_then(|(first, name)| Some((Some(number(first)?), name)));
+    let (number, name) = numbered.unwrap_or((None, name));
+    let is_generated =
+        name.starts_with("triton_") || name.starts_with("cpp_") || cut(name, "_fused_").is_some();
+    (is_generated && cut(name, "::").is_none()).then_some((number, name))
+}
+
+/// The name by which an operator of a trace is found in code: `addmm` of `aten::addmm`.
+fn name_of_call(operator: &str) -> &str {
+    generated(operator).map_or_else(|| operator.strip_prefix("aten::").unwrap_or(operator), |found| found.1)
+}
+
+/// The same of a kernel in code: `addmm` of `extern_kernels.addmm`, `convolution` of `torch.ops.aten.convolution.default`.
+fn name_in_code(kernel: &str) -> &str {
+    if let Some(external) = kernel.strip_prefix("extern_kernels.") {
+        return external;
+    }
+    let operator = kernel.strip_prefix("torch.ops.").unwrap_or(kernel).strip_prefix("aten.");
+    operator.map_or(kernel, |name| before(name, "."))
 }
 
 /// The base name of the file of a Python function: `cok3.py` of `cache/ok/cok3.py(457): call`.
-fn python_file(name: &str) -> Option<String> {
-    let (path, _) = name.split_once("): ")?.0.rsplit_once('(')?;
-    path.rsplit_once('.').filter(|(_, extension)| *extension == "py").map(|_| base_name(path))
+fn python_file(name: &str) -> Option<&str> {
+    let (place, _) = cut(name, "): ")?;
+    let (path, _) = cut_last(place, b'(')?;
+    path.as_bytes().ends_with(b".py").then(|| base_name(path))
 }

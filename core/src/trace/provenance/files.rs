@@ -7,14 +7,13 @@ use super::graphs::{CompiledGraph, Parts};
 use super::kind::CompiledKind;
 use super::log::{Log, is_log};
 use super::nodes::{self, GraphNodes};
-use super::traceback::base_name;
+use super::text::{base_name, before, cut, cut_last, folder, member, names};
+use crate::base::error::Error;
 use crate::trace::read::pickle::Pickle;
 use crate::trace::read::snapshot::is_pickle;
 use crate::trace::read::unpack::Unpacker;
-use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::convert::Infallible;
 use serde_json::Value as Json;
 
 /// What files contain.
@@ -52,8 +51,8 @@ impl<'a> Files<'a> {
         let bytes = unpacked(file.bytes);
         if is_pickle(&bytes) {
             let pickle = Pickle::read(&bytes, PICKLE_BYTES).map_err(|fault| fault.what)?;
-            nodes::read(&mut self.nodes, &nodes::from_pickle(&pickle).ok_or(UNKNOWN)?);
-            return Ok(());
+            let is_read = nodes::from_pickle(&pickle).is_some_and(|json| nodes::read(&mut self.nodes, &json));
+            return if is_read { Ok(()) } else { Err(UNKNOWN) };
         }
         let text = String::from_utf8_lossy(&bytes);
         if is_log(&text) {
@@ -64,36 +63,36 @@ impl<'a> Files<'a> {
             return Ok(());
         }
         match serde_json::from_str::<Json>(&text) {
-            Ok(Json::Object(json)) if nodes::has_nodes(&json) => {
-                nodes::read(&mut self.nodes, &json);
-                Ok(())
-            }
+            Ok(json) if nodes::read(&mut self.nodes, &json) => Ok(()),
             Ok(json) => self.read_json(file.path, json),
             Err(_) => self.read_text(file.path, &text),
         }
     }
 
     fn read_json(&mut self, path: &'a str, json: Json) -> Used {
-        if json.get("cppCodeToPost").is_some() {
+        if member(&json, "cppCodeToPost").is_some() {
             return put(&mut self.of_folder(path).mappings, json);
         }
-        let Json::Object(object) = json else { return Err(UNKNOWN) };
-        let is_kernel =
-            |value: &Json| value.get("post_grad_nodes").is_some() || value.get("stack_traces").is_some();
-        if object.values().all(is_kernel) && !object.is_empty() {
-            return put(&mut self.of_folder(path).information, Json::Object(object));
+        let keys = names(&json);
+        let is_kernel = |key: &&str| {
+            member(&json, key).is_some_and(|one| {
+                member(one, "post_grad_nodes").is_some() || member(one, "stack_traces").is_some()
+            })
+        };
+        if keys.iter().all(is_kernel) && !keys.is_empty() {
+            return put(&mut self.of_folder(path).information, json);
         }
         // Kernels of each region and direction, in the form of the text of a tuple: `('Torch-Compiled Region: 0/0', False)`.
-        let regions = object.into_iter().filter(|(key, _)| key.starts_with("('"));
-        let before = self.graphs.len();
-        for (key, kernels) in regions {
-            let region = key.trim_start_matches("('").split('\'').next().unwrap_or("");
-            let compile_id = region.strip_prefix("Torch-Compiled Region: ").map(String::from);
+        let graphs = self.graphs.len();
+        for key in keys {
+            let Some(region) = key.strip_prefix("('Torch-Compiled Region: ") else { continue };
             let kind = key.ends_with("True)").then_some(CompiledKind::Backward);
-            let parts = Parts { compile_id, kind, information: Some(kernels), ..Parts::default() };
+            let compile_id = Some(before(region, "'").into());
+            let parts =
+                Parts { compile_id, kind, information: member(&json, key).cloned(), ..Parts::default() };
             self.graphs.push(parts.finish());
         }
-        if self.graphs.len() > before { Ok(()) } else { Err(UNKNOWN) }
+        if self.graphs.len() > graphs { Ok(()) } else { Err(UNKNOWN) }
     }
 
     /// Generated code or the text of a graph, of a debug folder.
@@ -103,10 +102,10 @@ impl<'a> Files<'a> {
             let parts = self.of_folder(path);
             // In a debug folder all files of code have one name; in the cache it identifies the code.
             let name = base_name(path);
-            parts.file = Some(name).filter(|name| name != "output_code.py");
+            parts.file = (name != "output_code.py").then(|| name.into());
             return put(&mut parts.code, code);
         }
-        if text.contains("class GraphModule(") || text.contains("class <lambda>(") {
+        if cut(text, "class GraphModule(").or_else(|| cut(text, "class <lambda>(")).is_some() {
             return put(&mut self.of_folder(path).graph, text.into());
         }
         Err(UNKNOWN)
@@ -114,11 +113,10 @@ impl<'a> Files<'a> {
 
     /// The graph that the files of one folder are of. Its name can be `model__0_forward_1.0`.
     fn of_folder(&mut self, path: &'a str) -> &mut Parts {
-        let folders = &mut self.folders;
-        let folder = path.rfind(['/', '\\']).map_or("", |at| &path[..at]);
+        let (folders, folder) = (&mut self.folders, folder(path));
         let at = folders.iter().position(|known| known.0 == folder).unwrap_or_else(|| {
-            let name = base_name(folder);
-            let graph = name.strip_prefix("model__").and_then(|rest| rest.rsplit_once('_'));
+            let name = base_name(folder.trim_end_matches(['/', '\\']));
+            let graph = name.strip_prefix("model__").and_then(|rest| cut_last(rest, b'_'));
             let (number, kind) = graph.map_or((None, None), |(graph, _)| graph_name(graph));
             folders.push((folder, Parts { kind, number, ..Parts::default() }));
             folders.len() - 1
@@ -138,14 +136,16 @@ fn put<T>(place: &mut Option<T>, file: T) -> Used {
     Ok(())
 }
 
-fn unpacked(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let mut unpacker = Unpacker::default();
+/// The decompressed bytes; of damaged ones, those before the damage.
+fn unpacked(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut sink = |piece: &[u8]| -> Result<(), Infallible> {
+    let mut sink = |piece: &[u8]| -> Result<(), Error> {
         out.extend_from_slice(piece);
         Ok(())
     };
-    let Ok(()) = unpacker.feed(bytes, &mut sink);
-    let Ok(_) = unpacker.finish(&mut sink);
-    Cow::Owned(out)
+    let mut unpacker = Unpacker::default();
+    if unpacker.feed(bytes, &mut sink).is_ok() {
+        let _ = unpacker.finish(&mut sink);
+    }
+    out
 }

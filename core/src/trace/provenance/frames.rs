@@ -1,6 +1,6 @@
 //! The frames that Dynamo compiled, why it compiled them again, and where it broke graphs.
 
-use super::traceback::base_name;
+use super::text::{base_name, count, cut, member, text};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -30,14 +30,14 @@ pub(crate) struct Break {
 
 impl CompiledFrame {
     pub(super) fn read(metrics: &Json) -> Option<CompiledFrame> {
-        let text = |key| metrics.get(key).and_then(Json::as_str);
-        let line = metrics.get("co_firstlineno").and_then(Json::as_u64);
-        let place = text("co_filename").zip(line).map(|(file, line)| format!(" {}:{line}", base_name(file)));
-        let seconds = metrics.get("entire_frame_compile_time_s").and_then(Json::as_f64);
+        let of = |key| text(metrics, key);
+        let place = of("co_filename").zip(count(metrics, "co_firstlineno"));
+        let place = place.map(|(file, line)| format!(" {}:{line}", base_name(file)));
+        let seconds = member(metrics, "entire_frame_compile_time_s").and_then(Json::as_f64);
         Some(CompiledFrame {
-            compile_id: text("compile_id")?.to_owned(),
-            function: format!("{}{}", text("co_name").unwrap_or(""), place.unwrap_or_default()),
-            recompile_reason: text("recompile_reason").filter(|reason| !reason.is_empty()).map(first_line),
+            compile_id: of("compile_id")?.to_owned(),
+            function: format!("{}{}", of("co_name").unwrap_or(""), place.unwrap_or_default()),
+            recompile_reason: of("recompile_reason").filter(|reason| !reason.is_empty()).map(first_line),
             compile_ns: seconds.map(|seconds| libm::round(seconds * 1e9) as i64),
         })
     }
@@ -45,14 +45,13 @@ impl CompiledFrame {
 
 impl Break {
     pub(super) fn read(compile_id: Option<String>, text: &str) -> Option<Break> {
-        let after = |text: &'static str| move |line: &str| line.strip_prefix(text).map(str::to_owned);
-        let line = text.lines().find_map(after("Graph break in user code at "))?;
-        let mut rest = text.lines().skip_while(|line| !line.starts_with("Graph Break Reason: "));
-        let first = rest.next().and_then(after("Graph Break Reason: ")).unwrap_or_default();
-        // The line of the reason states what was traced; the next one what is not supported.
+        let line = cut(text, "Graph break in user code at ")?.1.lines().next()?;
+        let mut rest = cut(text, "Graph Break Reason: ").map_or("", |parts| parts.1).lines();
+        let first = rest.next().unwrap_or("");
+        // The first line states what was traced; the next one what is not supported.
         let detail = rest.map(str::trim).find(|line| !line.is_empty());
         let detail = detail.filter(|_| first.starts_with("Encountered graph break"));
-        Some(Break { compile_id, line, reason: detail.map_or(first, str::to_owned) })
+        Some(Break { compile_id, line: line.to_owned(), reason: detail.unwrap_or(first).to_owned() })
     }
 }
 

@@ -1,10 +1,10 @@
 //! The graphs that `torch.compile` compiled, and their kernels, as its files describe them.
 
-use super::code::{Code, Node, nodes_of};
+use super::code::{Code, Nodes, nodes_of};
 use super::kind::CompiledKind;
+use super::text::{cut_last, member, names, number, push_new, texts};
 use super::traceback::{Line, user_line};
-use crate::base::order::sort_by_key;
-use alloc::borrow::ToOwned;
+use crate::base::order::{sort_by, sort_by_key};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::Value as Json;
@@ -77,64 +77,56 @@ impl Parts {
 
     /// The calls of kernels as `NAME:NUMBER`: those in the code, else those in the other files.
     fn handles(&self) -> Vec<String> {
-        let in_code = self.code.as_ref().map(|code| &code.handles).filter(|handles| !handles.is_empty());
-        if let Some(handles) = in_code {
-            return handles.clone();
+        if let Some(code) = self.code.as_ref().filter(|code| !code.handles.is_empty()) {
+            return code.handles.clone();
         }
-        let mapped = self.mappings.as_ref().and_then(|mappings| mappings.get("cppCodeToPost"));
+        let mapped = self.mappings.as_ref().and_then(|mappings| member(mappings, "cppCodeToPost"));
         let mut handles: Vec<String> = Vec::new();
         for keys in [mapped, self.stacks.as_ref(), self.information.as_ref()].into_iter().flatten() {
-            let keys = keys.as_object().into_iter().flat_map(|object| object.keys());
-            handles.extend(keys.filter(|key| split(key).is_some()).cloned());
+            names(keys)
+                .into_iter()
+                .filter(|key| split(key).is_some())
+                .for_each(|key| handles.push(key.into()));
         }
         sort_by_key(&mut handles, |handle| (split(handle).map_or(0, |of| i64::from(of.1)), 0));
         handles.dedup();
         handles
     }
 
-    fn kernel(&self, handle: &str, all: &[Node]) -> Option<CompiledKernel> {
+    fn kernel(&self, handle: &str, all: &Nodes) -> Option<CompiledKernel> {
         let (name, number) = split(handle)?;
-        let information = self.information.as_ref().and_then(|all| all.get(handle));
-        let field = |key| information.and_then(|one| one.get(key));
-        let mapping = |key, of: &str| self.mappings.as_ref().and_then(|all| all.get(key)?.get(of));
+        let information = self.information.as_ref().and_then(|all| member(all, handle));
+        let field = |key| information.and_then(|one| member(one, key));
+        let mapping = |key, of: &str| member(member(self.mappings.as_ref()?, key)?, of);
         let nodes = texts(mapping("cppCodeToPost", handle).or_else(|| field("post_grad_nodes")));
         let mut source_nodes = texts(field("pre_grad_nodes"));
         if source_nodes.is_empty() {
-            let before = nodes.iter().flat_map(|node| texts(mapping("postToPre", node)));
-            before.for_each(|node| push_new(&mut source_nodes, node));
+            for node in &nodes {
+                for before in texts(mapping("postToPre", node)) {
+                    push_new(&mut source_nodes, &before);
+                }
+            }
         }
-        let known = || nodes.iter().filter_map(|name| all.iter().find(|node| node.name == *name));
-        let mut operators = Vec::new();
-        known().for_each(|node| node.operator.iter().for_each(|name| push_new(&mut operators, name.clone())));
-        let code = self.code.as_ref();
-        if let Some(original) = code.and_then(|code| code.original(handle)).filter(|_| operators.is_empty()) {
-            operators = original.to_vec();
-        }
-        let stacks = self.stacks.as_ref().and_then(|all| all.get(handle)).or_else(|| field("stack_traces"));
+        let stacks =
+            self.stacks.as_ref().and_then(|all| member(all, handle)).or_else(|| field("stack_traces"));
         let mut lines: Vec<Line> = texts(stacks).iter().filter_map(|stack| user_line(stack)).collect();
-        if lines.is_empty() {
-            lines = known().filter_map(|node| node.line.clone()).collect();
+        let (has_lines, mut operators) = (!lines.is_empty(), Vec::new());
+        for node in nodes.iter().filter_map(|name| all.get(name)) {
+            node.operator.iter().for_each(|name| push_new(&mut operators, name));
+            lines.extend(node.line.iter().filter(|_| !has_lines).cloned());
         }
-        lines.sort_unstable();
+        if operators.is_empty() {
+            let original = self.code.as_ref().and_then(|code| code.original(handle));
+            operators = original.unwrap_or_default().to_vec();
+        }
+        sort_by(&mut lines, Ord::cmp);
         lines.dedup();
         Some(CompiledKernel { name: name.into(), handle: number, nodes, source_nodes, operators, lines })
     }
 }
 
 /// `NAME:NUMBER` as its parts.
-pub(super) fn split(handle: &str) -> Option<(&str, u32)> {
-    let (name, number) = handle.rsplit_once(':')?;
-    Some((name, number.parse().ok()?))
-}
-
-fn push_new(list: &mut Vec<String>, text: String) {
-    if !list.contains(&text) {
-        list.push(text);
-    }
-}
-
-/// The texts of a JSON list.
-pub(super) fn texts(list: Option<&Json>) -> Vec<String> {
-    let items = list.and_then(Json::as_array).into_iter().flatten();
-    items.filter_map(Json::as_str).map(ToOwned::to_owned).collect()
+fn split(handle: &str) -> Option<(&str, u32)> {
+    let (name, last) = cut_last(handle, b':')?;
+    Some((name, number(last)?))
 }

@@ -4,7 +4,7 @@
 use super::code::Code;
 use super::frames::{Break, CompiledFrame};
 use super::graphs::Parts;
-use super::traceback::base_name;
+use super::text::{base_name, count, cut, member, text};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -22,23 +22,22 @@ pub(super) struct Log {
 }
 
 /// Whether a text is a structured log: its first line is a record.
-pub(super) fn is_log(text: &str) -> bool {
-    text.lines().next().is_some_and(|line| record_of(line).is_some())
+pub(super) fn is_log(content: &str) -> bool {
+    content.lines().next().is_some_and(|line| record_of(line).is_some())
 }
 
 /// `V1130 09:15:09.165000 23524 torch/file.py:1390] {"artifact": …}`: the JSON after the source.
 fn record_of(line: &str) -> Option<&str> {
-    let is_level = line.starts_with(['V', 'D', 'I', 'W', 'E']);
-    let at =
-        line.find("] {").filter(|_| is_level && line.as_bytes().get(1).is_some_and(u8::is_ascii_digit))?;
-    Some(&line[at + 2..])
+    let is_record = matches!(line.as_bytes(), [b'V' | b'D' | b'I' | b'W' | b'E', b'0'..=b'9', ..]);
+    let (head, _) = cut(line, "] {").filter(|_| is_record)?;
+    Some(&line[head.len() + 2..])
 }
 
 impl Log {
     /// Reads a log. Records that are damaged are left out.
-    pub(super) fn read(text: &str) -> Log {
+    pub(super) fn read(content: &str) -> Log {
         let mut log = Log::default();
-        let mut lines = text.lines().peekable();
+        let mut lines = content.lines().peekable();
         while let Some(line) = lines.next() {
             let Some(Ok(record)) = record_of(line).map(serde_json::from_str::<Json>) else { continue };
             let mut payload = String::new();
@@ -53,14 +52,14 @@ impl Log {
 
     fn add(&mut self, record: &Json, payload: String) {
         let id = compile_id(record);
-        if let Some(code) = record.get("inductor_output_code") {
+        if let Some(code) = member(record, "inductor_output_code") {
             let graph = self.pending.iter().position(|(of, _)| *of == id).map(|at| self.pending.remove(at).1);
-            let file = code.get("filename").and_then(Json::as_str).map(base_name);
+            let file = text(code, "filename").map(|path| base_name(path).to_owned());
             let code = Some(Code::read(&payload));
             self.graphs.push(Parts { compile_id: id, file, code, graph, ..Parts::default() });
-        } else if let Some(metrics) = record.get("compilation_metrics") {
+        } else if let Some(metrics) = member(record, "compilation_metrics") {
             self.frames.extend(CompiledFrame::read(metrics));
-        } else if let Some(name) = record.get("artifact").and_then(|one| one.get("name")?.as_str()) {
+        } else if let Some(name) = member(record, "artifact").and_then(|one| text(one, "name")) {
             self.add_artifact(name, id, payload);
         }
     }
@@ -72,26 +71,31 @@ impl Log {
                 self.pending.push((id, payload));
             }
             "dynamo_graph_break_reason" => self.breaks.extend(Break::read(id, &payload)),
-            _ => {
-                let Some(graph) = self.graphs.iter_mut().rev().find(|graph| graph.compile_id == id) else {
-                    return;
-                };
-                let json = || serde_json::from_str::<Json>(&payload).ok();
-                match name {
-                    "inductor_provenance_tracking_node_mappings" => graph.mappings = json(),
-                    "inductor_provenance_tracking_kernel_stack_traces" => graph.stacks = json(),
-                    "fx_graph_cache_miss" | "fx_graph_cache_hit" | "fx_graph_cache_bypass" => {
-                        graph.key = json().and_then(|json| Some(json.get("key")?.as_str()?.to_owned()));
-                    }
-                    _ => {}
-                }
+            "inductor_provenance_tracking_node_mappings" => {
+                self.add_to_graph(id.as_deref(), &payload, |graph, json| graph.mappings = Some(json));
             }
+            "inductor_provenance_tracking_kernel_stack_traces" => {
+                self.add_to_graph(id.as_deref(), &payload, |graph, json| graph.stacks = Some(json));
+            }
+            "fx_graph_cache_miss" | "fx_graph_cache_hit" | "fx_graph_cache_bypass" => {
+                self.add_to_graph(id.as_deref(), &payload, |graph, json| {
+                    graph.key = text(&json, "key").map(ToOwned::to_owned);
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds JSON to the last graph of a compilation.
+    fn add_to_graph(&mut self, id: Option<&str>, payload: &str, add: fn(&mut Parts, Json)) {
+        let graph = self.graphs.iter_mut().rev().find(|graph| graph.compile_id.as_deref() == id);
+        if let (Some(graph), Ok(json)) = (graph, serde_json::from_str(payload)) {
+            add(graph, json);
         }
     }
 }
 
 /// The frame of a record, and its number of compilations, as `0/1`.
 fn compile_id(record: &Json) -> Option<String> {
-    let number = |key| record.get(key).and_then(Json::as_u64);
-    Some(format!("{}/{}", number("frame_id")?, number("frame_compile_id")?))
+    Some(format!("{}/{}", count(record, "frame_id")?, count(record, "frame_compile_id")?))
 }

@@ -1,6 +1,7 @@
 //! What a program says about the nodes of CUDA graphs: annotations, and the stacks that added them. A node is known by the id of
 //! its graph and its own id, in one number.
 
+use super::text::{cut_last, member, names, number};
 use super::traceback::{Line, user_frame};
 use crate::base::index::Keyed;
 use crate::trace::capture::NODE_ID;
@@ -33,26 +34,29 @@ pub(super) fn node_key(table: &Table, work: Row) -> Option<i64> {
     Some(graph.map_or(node, |graph| graph << 32 | node))
 }
 
-/// Reads a file in which the numbers of nodes are keys: annotations as PyTorch has them, or stacks.
-pub(super) fn read(nodes: &mut GraphNodes, file: &serde_json::Map<String, Json>) {
-    for (key, value) in file {
-        let Ok(key) = key.parse::<i64>() else { continue };
-        let node = nodes.entry((key, 0));
-        match value {
-            Json::String(text) if is_stack(text) => node.line = user_frame(text),
-            other => node.annotation = Some(other.to_string()),
+/// Reads a file in which the numbers of nodes are keys: annotations as PyTorch has them, or stacks. Returns whether it is one.
+pub(super) fn read(nodes: &mut GraphNodes, file: &Json) -> bool {
+    let keys = names(file);
+    let numbers: Vec<i64> = keys.iter().map_while(|key| key.parse().ok()).collect();
+    if keys.is_empty() || numbers.len() < keys.len() {
+        return false;
+    }
+    for (key, number) in keys.into_iter().zip(numbers) {
+        let node = nodes.entry((number, 0));
+        match member(file, key) {
+            Some(Json::String(text)) if is_stack(text) => node.line = user_frame(text),
+            other => node.annotation = other.map(ToString::to_string),
         }
     }
-}
-
-/// Whether all keys of a file are numbers of nodes.
-pub(super) fn has_nodes(file: &serde_json::Map<String, Json>) -> bool {
-    !file.is_empty() && file.keys().all(|key| key.parse::<i64>().is_ok())
+    true
 }
 
 /// `/home/me/train.py:12:forward` in each line.
 fn is_stack(text: &str) -> bool {
-    let is_frame = |line: &str| line.rsplit(':').nth(1).is_some_and(|number| number.parse::<u32>().is_ok());
+    let is_frame = |line| {
+        let place = cut_last(line, b':').and_then(|(place, _)| cut_last(place, b':'));
+        place.is_some_and(|(_, line)| number(line).is_some())
+    };
     text.lines().all(is_frame)
 }
 
@@ -61,7 +65,7 @@ const MOST_DEPTH: usize = 4;
 const MOST_VALUES: usize = 1 << 20;
 
 /// A pickled dictionary whose keys are numbers of nodes, as JSON.
-pub(super) fn from_pickle(pickle: &Pickle) -> Option<serde_json::Map<String, Json>> {
+pub(super) fn from_pickle(pickle: &Pickle) -> Option<Json> {
     let Value::Dict(items) = pickle.root() else { return None };
     let mut room = MOST_VALUES;
     let mut found = serde_json::Map::new();
@@ -69,7 +73,7 @@ pub(super) fn from_pickle(pickle: &Pickle) -> Option<serde_json::Map<String, Jso
         let Value::Int(key) = pickle.get(*key) else { return None };
         found.insert(key.to_string(), json_of(pickle, pickle.get(*value), MOST_DEPTH, &mut room)?);
     }
-    Some(found)
+    Some(Json::Object(found))
 }
 
 fn json_of(pickle: &Pickle, value: &Value, depth: usize, room: &mut usize) -> Option<Json> {

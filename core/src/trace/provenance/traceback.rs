@@ -1,6 +1,6 @@
 //! Lines of Python programs in the texts of stacks.
 
-use alloc::borrow::ToOwned;
+use super::text::{cut, cut_last, number};
 use alloc::string::{String, ToString};
 use core::fmt;
 
@@ -20,9 +20,8 @@ impl fmt::Display for Line {
 }
 
 impl Line {
-    fn new(file: &str, number: &str, function: &str) -> Option<Line> {
-        let number = number.trim().parse().ok()?;
-        Some(Line { file: file.into(), number, function: function.trim().to_string() })
+    fn new(file: &str, line: &str, function: &str) -> Option<Line> {
+        Some(Line { file: file.into(), number: number(line)?, function: function.trim().to_string() })
     }
 
     fn is_of_user(&self) -> bool {
@@ -40,9 +39,9 @@ pub(crate) fn is_torch_frame(frame: &str) -> bool {
 /// `  File "case_a.py", line 26, in forward`.
 pub(super) fn user_line(stack: &str) -> Option<Line> {
     let line_of = |text: &str| {
-        let (file, rest) = text.trim_start().strip_prefix("File \"")?.rsplit_once("\", line ")?;
-        let (number, function) = rest.split_once(", in ").unwrap_or((rest, ""));
-        Line::new(file, number, function)
+        let (file, rest) = cut(text.trim_start().strip_prefix("File \"")?, "\", line ")?;
+        let (line, function) = cut(rest, ", in ").unwrap_or((rest, ""));
+        Line::new(file, line, function)
     };
     stack.lines().rev().filter_map(line_of).find(Line::is_of_user)
 }
@@ -50,21 +49,16 @@ pub(super) fn user_line(stack: &str) -> Option<Line> {
 /// The same of a stack whose innermost frame comes first: `/home/me/train.py:12:forward`.
 pub(super) fn user_frame(stack: &str) -> Option<Line> {
     let line_of = |text: &str| {
-        let mut parts = text.rsplitn(3, ':');
-        let (function, number) = (parts.next()?, parts.next()?);
-        Line::new(parts.next()?, number, function)
+        let (place, function) = cut_last(text, b':')?;
+        let (file, line) = cut_last(place, b':')?;
+        Line::new(file, line, function)
     };
     stack.lines().filter_map(line_of).find(Line::is_of_user)
 }
 
 /// A line in a comment of a graph: `case_a.py:14 in forward`; `None` if it is PyTorch's.
 pub(super) fn line_of_comment(text: &str) -> Option<Line> {
-    let (place, function) = text.split_once(" in ").unwrap_or((text, ""));
-    let (file, number) = place.rsplit_once(':')?;
-    Line::new(file, number, function).filter(Line::is_of_user)
-}
-
-/// The last part of a path.
-pub(super) fn base_name(path: &str) -> String {
-    path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned()
+    let (place, function) = cut(text, " in ").unwrap_or((text, ""));
+    let (file, line) = cut_last(place, b':')?;
+    Line::new(file, line, function).filter(Line::is_of_user)
 }

@@ -107,7 +107,7 @@ export type CompiledRowKind =
 export type CompiledKind =
   | "forward" | "backward" | "inference";
 
-export type MatchedBy =
+export type CompiledMatchedBy =
   | "key" | "file" | "region" | "names" | "equal_graphs";
 
 export type CoverageKind =
@@ -1448,7 +1448,7 @@ export interface CompiledCompiledGraphRow {
   /** The name of the generated file; null without a log. */
   file: string | null;
   /** What shows which graph of the files is called: `key` its key, `file` the generated file in the stack, `region` the compile id and the names of kernels, `names` the names of kernels only, `equal_graphs` that several graphs fit whose kernels come from the same nodes and lines; null if no graph of the files fits, or several different ones do. */
-  matched_by: MatchedBy | null;
+  matched_by: CompiledMatchedBy | null;
   /** Why the frame was compiled again: the first guard that failed; null for a first compilation and without a log. */
   recompile_reason: string | null;
   /** How long the compilation of its frame took, which is mostly before the recording; null without a log. */
