@@ -4,6 +4,7 @@
 //! profiler steps; without both, launches that repeat.
 
 mod answer;
+mod energy;
 mod found;
 mod graphs;
 mod groups;

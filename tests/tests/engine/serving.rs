@@ -1,5 +1,6 @@
 //! Iterations of inference engines: generated traces with known phases, and an oracle that counts single microseconds.
 
+mod energy;
 mod generated;
 mod real;
 mod repeating;

@@ -16,6 +16,8 @@ pub(super) struct ServingAnswer<'a> {
     pub(super) processes: usize,
     /// The confidence of inferred iterations.
     pub(super) inferred: Option<f64>,
+    /// The time between readings of power, in ns.
+    pub(super) reading_ns: Option<i64>,
     pub(super) total: Group,
     /// With the name of each phase, the longest first.
     pub(super) phases: Vec<(&'a str, Group)>,
@@ -25,7 +27,7 @@ pub(super) struct ServingAnswer<'a> {
 
 impl<'a> ServingAnswer<'a> {
     pub(super) fn new(analysis: &'a Analysis<'_>) -> ServingAnswer<'a> {
-        let Serving { served, inferred } = analysis.serving();
+        let Serving { served, inferred, reading_ns } = analysis.serving();
         let pid = |one: &Served| analysis.trace.table.track(one.row).pid;
         let processes = served.chunk_by(|a, b| pid(a) == pid(b)).count();
         let all: Vec<usize> = (0..served.len()).collect();
@@ -47,6 +49,7 @@ impl<'a> ServingAnswer<'a> {
             served,
             processes,
             inferred: *inferred,
+            reading_ns: *reading_ns,
             total: Group::new(served, &all),
             phases,
             kinds,

@@ -1,5 +1,6 @@
 //! The iterations of a trace: those that ranges name, else profiler steps, else those that launches show.
 
+use super::energy::Power;
 use super::inferred::infer;
 use super::parts::PARTS;
 use super::served::{Measured, Served};
@@ -25,6 +26,8 @@ pub(crate) struct Serving {
     pub(crate) served: Vec<Served>,
     /// The share of them whose launches repeat, if no range names them.
     pub(crate) inferred: Option<f64>,
+    /// The time between readings of the power of devices, in ns.
+    pub(crate) reading_ns: Option<i64>,
 }
 
 impl Serving {
@@ -36,7 +39,7 @@ impl Serving {
         let named: Vec<Served> =
             named.map(|(one, (row, number))| begun(row, time(row), one.name.clone(), number)).collect();
         if !named.is_empty() || analysis.trace.step_rules.are_chosen() {
-            return Serving { served: measured(analysis, named), inferred: None };
+            return Serving::measured(analysis, named, None);
         }
         // Without iterations, the steps of a trace are profiler steps.
         let steps = analysis.step_finder().steps.iter();
@@ -45,12 +48,26 @@ impl Serving {
         };
         let steps: Vec<Served> = steps.map(step).collect();
         if steps.len() > 1 {
-            return Serving { served: measured(analysis, steps), inferred: None };
+            return Serving::measured(analysis, steps, None);
         }
-        let Some(inferred) = infer(analysis) else { return Serving { served: Vec::new(), inferred: None } };
+        let Some(inferred) = infer(analysis) else { return Serving::measured(analysis, Vec::new(), None) };
         let numbered = (1..).zip(inferred.iterations);
         let begun = numbered.map(|(number, (row, time, name))| begun(row, time, name, number)).collect();
-        Serving { served: measured(analysis, begun), inferred: Some(inferred.confidence) }
+        Serving::measured(analysis, begun, Some(inferred.confidence))
+    }
+
+    /// Measures iterations, which are ordered by time.
+    fn measured(analysis: &Analysis<'_>, begun: Vec<Served>, inferred: Option<f64>) -> Serving {
+        let table = &analysis.trace.table;
+        let mut served = measured(analysis, begun);
+        // Which process works on which device is not known.
+        let is_one = served.iter().all(|one| table.track(one.row).pid == table.track(served[0].row).pid);
+        let power = Power::new(analysis).filter(|_| is_one && !served.is_empty());
+        for one in &mut served {
+            let time = (one.time.0 - analysis.trace.start_ns, one.time.1 - analysis.trace.start_ns);
+            one.joules = power.as_ref().and_then(|power| power.joules(time));
+        }
+        Serving { served, inferred, reading_ns: power.map(|power| power.interval_ns) }
     }
 }
 
@@ -86,6 +103,7 @@ fn begun(row: Row, host: Interval, name: StepName, number: i64) -> Served {
         graphs: 0,
         graph_calls_ns: 0,
         limits: Limits::default(),
+        joules: None,
         is_warm_up: false,
     }
 }

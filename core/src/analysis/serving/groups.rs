@@ -63,6 +63,8 @@ pub(crate) struct Group {
     pub(crate) batch: Option<i64>,
     pub(crate) tokens: Option<i64>,
     pub(crate) generated: Option<i64>,
+    /// The energy, if it is known of all iterations, in J.
+    pub(crate) joules: Option<f64>,
     pub(crate) range_ns: i64,
     pub(crate) graphs: usize,
     pub(crate) graph_calls_ns: i64,
@@ -91,6 +93,7 @@ impl Group {
             batch: Some(0),
             tokens: Some(0),
             generated: Some(0),
+            joules: Some(0.0),
             ..Group::default()
         };
         for &at in &steady {
@@ -113,6 +116,7 @@ impl Group {
         sum(&mut self.batch, one.name.batch);
         sum(&mut self.tokens, one.name.tokens);
         sum(&mut self.generated, one.name.generated);
+        self.joules = self.joules.zip(one.joules).map(|(all, joules)| all + joules);
         self.range_ns += one.host.1 - one.host.0;
         self.graphs += one.graphs;
         self.graph_calls_ns += one.graph_calls_ns;
@@ -161,6 +165,13 @@ impl Group {
     /// The time divided by the tokens; `None` without tokens.
     pub(super) fn time_per_token_ns(&self) -> Option<i64> {
         self.tokens.filter(|&tokens| tokens > 0).map(|tokens| self.wall_ns / tokens)
+    }
+
+    /// The energy, if readings of power are at most this far apart, in J. An iteration that is shorter has the power of those around it:
+    /// for all of them together that does not matter, for some it does.
+    pub(super) fn joules_by(&self, reading_ns: Option<i64>, is_all: bool) -> Option<f64> {
+        let enough_ns = if is_all { self.wall_ns / 2 } else { self.percentiles_ns[0] };
+        self.joules.filter(|_| reading_ns.is_some_and(|reading_ns| reading_ns <= enough_ns))
     }
 
     /// The share of the time that a part of it is.

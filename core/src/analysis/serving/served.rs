@@ -41,6 +41,8 @@ pub(crate) struct Served {
     pub(crate) graph_calls_ns: i64,
     /// How close its kernels come to the limits of the device.
     pub(crate) limits: Limits,
+    /// The energy of the devices in its time, in J, if counters of their power show it.
+    pub(crate) joules: Option<f64>,
     /// Whether it is left out of averages.
     pub(crate) is_warm_up: bool,
 }

@@ -69,12 +69,12 @@ fn rows(trace: &Trace, answer: &ServingAnswer<'_>) -> Rows {
     if answer.served.is_empty() {
         return rows.finish();
     }
-    rows.push(ServingKind::Total.as_str(), group(None, answer.inferred, &answer.total));
+    rows.push(ServingKind::Total.as_str(), group(None, answer, &answer.total));
     for (phase, members) in &answer.phases {
-        rows.push(ServingKind::Phase.as_str(), group(Some(phase), answer.inferred, members));
+        rows.push(ServingKind::Phase.as_str(), group(Some(phase), answer, members));
     }
     for (first, members) in &answer.kinds {
-        rows.push(ServingKind::Batch.as_str(), group(Some(&first.name.phase), answer.inferred, members));
+        rows.push(ServingKind::Batch.as_str(), group(Some(&first.name.phase), answer, members));
     }
     for (at, replayed) in answer.graphs.iter().enumerate() {
         rows.push(ServingKind::Graph.as_str(), graph(trace, at + 1, replayed));
@@ -188,9 +188,10 @@ fn part(parts: &[i64; PARTS], part: Part) -> i64 {
 
 columns! {
     /// The columns of groups of iterations.
-    const GROUP: fn group(phase: Option<&str>, inferred: Option<f64>, group: &Group) {
+    const GROUP: fn group(phase: Option<&str>, answer: &ServingAnswer<'_>, group: &Group) {
         let [p50, p90, p99] = group.percentiles_ns;
         let bound = group.bound();
+        let joules = group.joules_by(answer.reading_ns, phase.is_none());
         let parts = &group.parts_ns;
     } [
         PHASE.nullable() => phase,
@@ -211,6 +212,10 @@ columns! {
             group.per_second(group.generated),
         Column::ns("time_per_token_ns", "Time/token", "The wall time divided by the tokens.").nullable().minor() =>
             group.time_per_token_ns(),
+        Column::float("joules", "Energy (J)", "The energy of the devices in the wall time, by counters of their power. Null if a device has no such counter, the readings do not cover the iterations, or they are farther apart than the median iteration of the group (for all iterations, than half of their time), and if several processes have iterations.").nullable().minor() =>
+            joules,
+        Column::float("joules_per_token", "J/token", "The energy divided by the tokens.").nullable().minor() =>
+            joules.zip(group.tokens.filter(|&tokens| tokens > 0)).map(|(joules, tokens)| joules / tokens as f64),
         Column::word("bound", "Bound by", &ServingBound::VOCABULARY, "What takes most of the wall time; null without time.").nullable() =>
             bound.map(|bound| bound.0.as_str()),
         Column::share("bound_share", "Share", "The share of the wall time that it takes.").nullable() =>
@@ -235,7 +240,7 @@ columns! {
         GRAPHS => group.graphs,
         GRAPH_CALLS => group.graph_calls_ns,
         Column::share("confidence", "Confidence", "If no range names the iterations, and they are inferred from launches that repeat: the share of their time of those whose launches another one has as well; else null.").nullable().minor() =>
-            inferred,
+            answer.inferred,
     ]
 }
 

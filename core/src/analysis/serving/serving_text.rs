@@ -52,6 +52,11 @@ fn heading(page: &mut Page, answer: &ServingAnswer<'_>) {
     if total.warm_up > 0 && total.warm_up < total.count {
         page.line(format!("  {} at the start left out: warm-up", counted(total.warm_up, "iteration")));
     }
+    if let Some(joules) = total.joules_by(answer.reading_ns, true) {
+        let tokens = total.tokens.filter(|&tokens| tokens > 0);
+        let each = tokens.map_or(String::new(), |tokens| format!(", {:.3} J/token", joules / tokens as f64));
+        page.line(format!("  energy by counters of power: {joules:.2} J{each}"));
+    }
     for (phase, group) in &answer.phases {
         page.line(format!("  {}", sentence(phase, group)));
     }

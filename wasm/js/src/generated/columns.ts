@@ -450,6 +450,8 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<KeyOf<Que
     { key: "tokens_per_second", title: "Tokens/s", kind: "rate", about: "Tokens divided by the wall time." },
     { key: "generated_per_second", title: "Generated/s", kind: "rate", about: "Generated tokens divided by the wall time." },
     { key: "time_per_token_ns", title: "Time/token", kind: "ns", about: "The wall time divided by the tokens." },
+    { key: "joules", title: "Energy (J)", kind: "float", about: "The energy of the devices in the wall time, by counters of their power. Null if a device has no such counter, the readings do not cover the iterations, or they are farther apart than the median iteration of the group (for all iterations, than half of their time), and if several processes have iterations." },
+    { key: "joules_per_token", title: "J/token", kind: "float", about: "The energy divided by the tokens." },
     { key: "bound", title: "Bound by", kind: "text", about: "What takes most of the wall time; null without time." },
     { key: "bound_share", title: "Share", kind: "share", about: "The share of the wall time that it takes." },
     { key: "busy_ns", title: "GPU busy", kind: "ns", about: "The part of it in which the device works: attention_ns to copies_ns." },

@@ -1892,6 +1892,10 @@ export interface ServingGroupRow {
   generated_per_second: number | null;
   /** The wall time divided by the tokens. */
   time_per_token_ns: number | null;
+  /** The energy of the devices in the wall time, by counters of their power. Null if a device has no such counter, the readings do not cover the iterations, or they are farther apart than the median iteration of the group (for all iterations, than half of their time), and if several processes have iterations. */
+  joules: number | null;
+  /** The energy divided by the tokens. */
+  joules_per_token: number | null;
   /** What takes most of the wall time; null without time. */
   bound: ServingBound | null;
   /** The share of the wall time that it takes. */
