@@ -62,6 +62,14 @@ impl Iterations {
 }
 
 impl Trace {
+    /// Whether a line of the user in the rules for iterations is the name of a range of the host.
+    pub fn has_own_steps(&self) -> bool {
+        let (table, own) = (&self.table, self.step_rules.own(&self.table.names));
+        let ranges = table.rows().filter(|&row| is_range(table, row));
+        let names = table.names.among(ranges.map(|row| table.name_id(row)), |_| true);
+        table.names.iter().any(|(id, _)| names.has(id) && own.step_name(id).is_some())
+    }
+
     /// Makes ranges of the host the steps, instead of those that rules recognise: the ranges for whose names `step_of` returns
     /// something. Returns the number of those names.
     pub fn choose_steps(&mut self, step_of: impl Fn(&str) -> Option<StepName>) -> usize {

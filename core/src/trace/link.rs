@@ -24,6 +24,7 @@ use self::repeated::{Repeated, resolve};
 use self::search::lower_bound;
 use crate::base::diagnostics::{Code, Diagnostics};
 use crate::base::join::Join;
+use crate::base::names::Names;
 use crate::base::order::sort_by_key;
 use crate::trace::pair::Pairs;
 use crate::trace::table::category::Category;
@@ -123,6 +124,12 @@ pub(crate) fn is_launch_name(name: &str) -> bool {
     let call = name.strip_prefix("cu").or_else(|| name.strip_prefix("hip")).unwrap_or(name);
     let call = call.strip_prefix("da").unwrap_or(call);
     is_launch(call) || call.starts_with("Memcpy") || call.starts_with("Memset")
+}
+
+/// What graphs are called on the devices of a trace, by the names of the calls that launch and capture them.
+pub(crate) fn graphs_of(names: &Names) -> &'static str {
+    let is_hip = |name: &str| name.starts_with("hipGraph") || name.starts_with("hipStream");
+    if names.that(is_hip).is_empty() { "CUDA graphs" } else { "HIP graphs" }
 }
 
 /// Whether a runtime or driver call of this name launches a graph.

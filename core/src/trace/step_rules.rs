@@ -194,6 +194,11 @@ impl StepRules {
         self.chosen.is_some()
     }
 
+    /// Only the lines of the user, ready for use.
+    pub(crate) fn own<'a>(&'a self, names: &'a Names) -> Matcher<'a> {
+        Matcher { names, rules: self.user_lines.lines().filter_map(rule).collect(), chosen: &[] }
+    }
+
     /// The rules, ready for use.
     pub(crate) fn matcher<'a>(&'a self, names: &'a Names) -> Matcher<'a> {
         let lines = self.user_lines.lines().chain(BUILT_IN.lines());

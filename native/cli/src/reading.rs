@@ -33,6 +33,9 @@ impl ChosenRules {
         }
         trace.kernel_rules = self.kernels.clone().unwrap_or_default();
         trace.step_rules = self.steps.clone().unwrap_or_default();
+        if self.steps.is_some() && !trace.has_own_steps() {
+            report("--step-rules: no range of the trace has a name that one of the patterns matches");
+        }
         self.steps_from.as_ref().map_or(Ok(()), |steps| steps.apply(trace))
     }
 

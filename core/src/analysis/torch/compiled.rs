@@ -180,12 +180,13 @@ impl<'a> Finder<'a> {
         let (table, links) = (&self.trace.table, &self.trace.links);
         let mut sources: Option<Sources<'_>> = None;
         for work in table.rows().filter(|&row| table.category(row).is_device_work() && table.is_span(row)) {
-            let Some(by) = links.op(work).or_else(|| links.launch(work)) else { continue };
+            let (op, launch) = (links.op(work), links.launch(work));
+            let Some(by) = launch.or(op) else { continue };
             let ns = table.dur(work).max(0);
             if let Some(graph) = self.graph_of[calls.call_of[by.index()] as usize] {
                 self.answer.graphs[graph].device_ns += ns;
             }
-            let operator = calls.operator_of[by.index()];
+            let operator = op.and_then(|op| calls.operator_of[op.index()]);
             let Some(number) = operator.and_then(|row| self.kernel_of.get((i64::from(row), 0))) else {
                 continue;
             };

@@ -3,12 +3,13 @@
 use super::graphs::CompiledGraph;
 use super::kind::CompiledKind;
 use super::text::{base_name, before, cut, cut_last, number};
-use crate::base::names::{NameId, Names};
+use crate::base::names::{NameId, NameSet, Names};
 use crate::base::order::sort_by_key;
 use crate::base::words::words;
 use crate::trace::Trace;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::{Row, Table};
+use crate::trace::tree::sorted_by_track;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -59,35 +60,50 @@ const KEYED: &str = "## Call CompiledFxGraph ";
 
 impl Calls {
     /// Finds the calls. The Python functions of generated files are known by the names of the graphs' files.
+    ///
+    /// What is inside of what follows from times: in the tree, Python calls that do not nest move operators to other lanes.
     pub(crate) fn new(trace: &Trace, graphs: &[CompiledGraph]) -> Calls {
-        let (table, tree) = (&trace.table, &trace.tree);
-        let regions = table.names.that(|name| name.starts_with(REGION));
-        let keyed = table.names.that(|name| name.starts_with(KEYED));
+        let table = &trace.table;
         let files: Vec<&str> = graphs.iter().filter_map(|graph| graph.file.as_deref()).collect();
         let is_code = |name: &str| python_file(name).is_some_and(|file| files.contains(&file));
-        let code = table.names.that(|name| !files.is_empty() && is_code(name));
+        let [regions, keyed, code]: [NameSet; 3] = [
+            table.names.that(|name| name.starts_with(REGION)),
+            table.names.that(|name| name.starts_with(KEYED)),
+            table.names.that(|name| !files.is_empty() && is_code(name)),
+        ];
         let mut found = Calls {
             calls: vec![Call::default()],
             call_of: vec![0; table.len()],
             operator_of: vec![None; table.len()],
         };
-        for at in tree.positions() {
-            let row = tree.row(at);
-            let above = tree.parent(at).map(|above| tree.row(above).index());
-            let around = above.map_or(0, |above| found.call_of[above]);
-            let operator = above.and_then(|above| found.operator_of[above]);
-            let name = table.name_id(row);
-            let is_host = !table.category(row).is_on_device();
-            let mut of = around;
-            if is_host && (regions.has(name) || keyed.has(name) || code.has(name)) {
-                of = found.begin(around, row, (regions.has(name), keyed.has(name)));
-            } else if operator.is_some() {
-                found.operator_of[row.index()] = operator;
-            } else if table.category(row) == Category::CpuOp {
-                found.operator_of[row.index()] = Some(row);
-                found.calls[around as usize].operators.push(row);
+        let is_wanted = |row: Row| {
+            let category = table.category(row);
+            let is_python = category == Category::PythonFunction && code.has(table.name_id(row));
+            let is_op = matches!(category, Category::CpuOp | Category::UserAnnotation);
+            table.is_span(row) && (is_op || is_python || category.is_launch_call())
+        };
+        // The rows that are open: their ends, calls and outermost operators.
+        let mut open: Vec<(i64, u32, Option<Row>)> = Vec::new();
+        let (rows, tracks) = sorted_by_track(table, is_wanted);
+        for (at, &row) in rows.iter().enumerate() {
+            if tracks.binary_search(&at).is_ok() {
+                open.clear();
             }
-            found.call_of[row.index()] = of;
+            while open.last().is_some_and(|last| last.0 <= table.ts(row)) {
+                open.pop();
+            }
+            let (mut call, mut operator) = open.last().map_or((0, None), |last| (last.1, last.2));
+            let name = table.name_id(row);
+            let (is_region, is_keyed) = (regions.has(name), keyed.has(name));
+            if is_region || is_keyed || code.has(name) {
+                (call, operator) = (found.begin(call, row, (is_region, is_keyed)), None);
+            } else if operator.is_none() && table.category(row) == Category::CpuOp {
+                operator = Some(row);
+                found.calls[call as usize].operators.push(row);
+            }
+            found.operator_of[row.index()] = operator;
+            found.call_of[row.index()] = call;
+            open.push((table.end(row), call, operator));
         }
         found
     }

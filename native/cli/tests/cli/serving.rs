@@ -48,6 +48,10 @@ fn rules_and_expressions_name_iterations() {
         assert_eq!((&found[0]["phase"], &found[0]["generated"]), (&Value::from(phase), &generated));
     }
     assert_eq!(rows(&["steps", &trace, "--steps-from", "turn [12]"]).len(), 2);
+    fs::write(&rules, "decode,token {number}\n").expect("a file");
+    let output = kinetoscope(&["serving", &trace, "--step-rules", &rules]);
+    assert!(output.status.success());
+    assert!(errors(&output).contains("one of the patterns matches"), "{}", errors(&output));
     fs::write(&rules, "decode\n").expect("a file");
     for (arguments, part) in [
         (["--steps-from", "absent"], "no range of the trace has a name that matches"),

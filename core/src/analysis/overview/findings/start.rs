@@ -6,6 +6,7 @@ use crate::analysis::intervals::Intervals;
 use crate::base::names::{ByName, NameId};
 use crate::base::order::{descending, sort_by_key};
 use crate::base::units::{counted, time_ns};
+use crate::trace::link::graphs_of;
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Row;
 use alloc::format;
@@ -119,8 +120,9 @@ fn capture(facts: &Facts<'_>) -> Option<Finding> {
         format!(", {} with the operators around them", time_ns(ns, None))
     };
     let message = format!(
-        "{} of CUDA graphs took {}{around} ({} of wall): what is launched in a capture does not run",
+        "{} of {} took {}{around} ({} of wall): what is launched in a capture does not run",
         counted(captures.iter().map(|capture| capture.count).sum(), "capture"),
+        graphs_of(&facts.analysis.trace.table.names),
         time_ns(own_ns, None),
         percent(ns, facts.wall_ns)
     );

@@ -13,6 +13,7 @@ use crate::base::order::sort_by_key;
 use crate::base::units::{counted, time_ns};
 use crate::trace::Trace;
 use crate::trace::attribution::OwnerSource;
+use crate::trace::link::graphs_of;
 use crate::trace::read::snapshot::{SEGMENT, SOURCE};
 use crate::trace::table::category::Category;
 use crate::trace::table::events::Row;
@@ -170,7 +171,8 @@ impl Reasons<'_> {
         if share >= threshold::GRAPHS {
             let is_hidden = facts.hidden.share_of(&facts.work) >= threshold::GRAPHS;
             let hides = if is_hidden { ", which hide its operators" } else { "" };
-            let message = format!("{} of the device work belongs to CUDA graphs{hides}", percent(share));
+            let graphs = graphs_of(&self.trace.table.names);
+            let message = format!("{} of the device work belongs to {graphs}{hides}", percent(share));
             let questions = if is_hidden { &[Operators, Idle][..] } else { &[Idle] };
             self.push(ReasonCode::Graphs, Limited, questions, facts.graphs, message);
         }
