@@ -160,10 +160,11 @@ impl Trace {
         let captured = self.attribution.as_ref().and_then(|attribution| attribution.owner(work));
         captured.or_else(|| {
             let op = self.links.op(work);
-            let source = match op {
-                Some(_) => OwnerSource::Launch,
-                None => self.compiled_kernel(work).map(|_| OwnerSource::Name)?,
+            let source = match (self.named_kernel(work), op) {
+                (Some(_), _) => OwnerSource::Name,
+                (None, op) => op.map(|_| OwnerSource::Launch)?,
             };
+            let op = op.filter(|_| source == OwnerSource::Launch);
             let call = self.links.launch(work).filter(|_| op.is_some());
             Some(Owner { trace: self, op, call, source, confidence: 1.0 })
         })

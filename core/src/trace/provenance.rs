@@ -64,8 +64,8 @@ pub(crate) struct Provenance {
     pub(crate) called: Vec<Option<(usize, MatchedBy)>>,
     /// The operators that are calls of kernels, and those inside of them: graph and kernel, sorted by row.
     owned: Vec<(Row, (u32, u32))>,
-    /// The kernels that are known by their names alone, sorted by name.
-    named: Vec<(NameId, (u32, u32))>,
+    /// Kernels whose operators are not known, and that are known by their names: graph and kernel, sorted by row.
+    named: Vec<(Row, (u32, u32))>,
 }
 
 impl Trace {
@@ -108,13 +108,14 @@ impl Trace {
     /// The kernel of a compiled graph that an operator or device work is of.
     pub(crate) fn compiled_kernel(&self, row: Row) -> Option<&CompiledKernel> {
         let provenance = self.provenance.as_deref()?;
-        if !self.table.category(row).is_device_work() {
-            return provenance.of_operator(row);
-        }
-        match self.links.op(row) {
-            Some(op) => provenance.of_operator(op),
-            None => provenance.named(self.table.name_id(row)),
-        }
+        let op = if self.table.category(row).is_device_work() { self.links.op(row)? } else { row };
+        provenance.kernel(find(&provenance.owned, op)?)
+    }
+
+    /// The kernel of a compiled graph that device work without an operator of its own has the name of.
+    pub(crate) fn named_kernel(&self, work: Row) -> Option<&CompiledKernel> {
+        let provenance = self.provenance.as_deref()?;
+        provenance.kernel(find(&provenance.named, work)?)
     }
 
     /// The annotation of a node of a graph in the files that were joined, as JSON.
@@ -152,12 +153,9 @@ impl Provenance {
         let kernel = |row: Row| find(&kernel_of, row);
         let all = table.rows().filter_map(|row| Some((row, kernel(found.operator_of[row.index()]?)?)));
         self.owned = all.collect();
-        self.find_named(&table.names);
-        let is_explained = |&row: &Row| {
-            let is_named = || trace.links.op(row).is_none() && self.named(table.name_id(row)).is_some();
-            self.node(trace, row).is_some() || table.category(row) == Category::Kernel && is_named()
-        };
-        explained.activities = table.rows().filter(is_explained).count();
+        self.named = self.find_named(trace);
+        let is_node = |&row: &Row| self.node(trace, row).is_some();
+        explained.activities = table.rows().filter(is_node).count() + self.named.len();
         explained
     }
 
@@ -168,37 +166,58 @@ impl Provenance {
         self.nodes.get((node_key(&trace.table, work)?, 0))
     }
 
-    fn of_operator(&self, row: Row) -> Option<&CompiledKernel> {
-        let (graph, kernel) = find(&self.owned, row)?;
-        Some(&self.graphs[graph as usize].kernels[kernel as usize])
+    fn kernel(&self, (graph, kernel): (u32, u32)) -> Option<&CompiledKernel> {
+        self.graphs.get(graph as usize)?.kernels.get(kernel as usize)
     }
 
-    fn named(&self, name: NameId) -> Option<&CompiledKernel> {
-        let at = self.named.binary_search_by_key(&name, |one| one.0).ok()?;
-        let (graph, kernel) = self.named[at].1;
-        Some(&self.graphs[graph as usize].kernels[kernel as usize])
+    /// Finds the kernels of graph launches, and those without operators, by their names. The files have to have all generated kernels
+    /// of a launch; else it is of another program. Of a name that several calls in code have, these have to come from the same
+    /// nodes and lines.
+    fn find_named(&self, trace: &Trace) -> Vec<(Row, (u32, u32))> {
+        let (table, links) = (&trace.table, &trace.links);
+        let names = self.kernels_by_name(&table.names);
+        let kernels_of = |row: Row| {
+            let from = names.partition_point(|one| one.0 < table.name_id(row));
+            let same = names[from..].iter().take_while(|one| one.0 == table.name_id(row));
+            same.map(|one| one.1).collect::<Vec<_>>()
+        };
+        let generated = table.names.that(|name| generated(name).is_some());
+        let is_generated =
+            |row: &Row| table.category(*row) == Category::Kernel && generated.has(table.name_id(*row));
+        let graphs = links.graph_work(table).filter(|(row, _)| is_generated(row));
+        let mut work: Vec<(i64, Row)> = graphs.map(|(row, launch)| (i64::from(launch), row)).collect();
+        let is_alone =
+            |row: &Row| is_generated(row) && links.op(*row).is_none() && links.launch(*row).is_none();
+        work.extend(table.rows().filter(is_alone).map(|row| (-1, row)));
+        sort_by_key(&mut work, |&(launch, row)| (launch, i64::from(row)));
+        let mut found = Vec::new();
+        for launch in work.chunk_by(|a, b| a.0 == b.0) {
+            if launch.iter().any(|one| kernels_of(one.1).is_empty()) {
+                continue;
+            }
+            found.extend(launch.iter().filter_map(|&(_, row)| Some((row, self.only(&kernels_of(row))?))));
+        }
+        sort_by_key(&mut found, |one| (i64::from(one.0), 0));
+        found
     }
 
-    /// Finds the kernels whose names only one call in all graphs has, or only calls that come from the same nodes and lines.
-    fn find_named(&mut self, names: &Names) {
+    /// The kernels of all graphs, sorted by their names in a trace.
+    fn kernels_by_name(&self, names: &Names) -> Vec<(NameId, (u32, u32))> {
         let mut all: Vec<(NameId, (u32, u32))> = Vec::new();
         for (graph, of) in self.graphs.iter().enumerate() {
-            let known = of
-                .kernels
-                .iter()
-                .enumerate()
-                .filter_map(|(at, kernel)| Some((names.find(&kernel.name)?, at)));
-            all.extend(known.map(|(name, at)| (name, (graph as u32, at as u32))));
-        }
-        sort_by_key(&mut all, |one| (i64::from(one.0.0), 0));
-        let kernel = |of: (u32, u32)| &self.graphs[of.0 as usize].kernels[of.1 as usize];
-        for same in all.chunk_by(|a, b| a.0 == b.0) {
-            let first = kernel(same[0].1);
-            let is_same = |other: &CompiledKernel| other.lines == first.lines && other.nodes == first.nodes;
-            if same.iter().all(|one| is_same(kernel(one.1))) {
-                self.named.push(same[0]);
+            for (at, kernel) in of.kernels.iter().enumerate() {
+                all.extend(names.find(&kernel.name).map(|name| (name, (graph as u32, at as u32))));
             }
         }
+        sort_by_key(&mut all, |one| (i64::from(one.0.0), 0));
+        all
+    }
+
+    /// The first of some kernels, if all come from the same nodes and lines.
+    fn only(&self, of: &[(u32, u32)]) -> Option<(u32, u32)> {
+        let first = self.kernel(*of.first()?)?;
+        let is_same = |other: &CompiledKernel| other.lines == first.lines && other.nodes == first.nodes;
+        of.iter().all(|&one| self.kernel(one).is_some_and(is_same)).then_some(of[0])
     }
 }
 

@@ -84,7 +84,7 @@ columns! {
             trace.operator_name(group.longest),
         Column::text("source", "Source", "Where the longest of them comes from: FILE:LINE, as the files of torch.compile or a stack show it; a frame as FILE(LINE): FUNCTION with the first line of the function; or the generated file.")
             .nullable() => source.as_ref().map(|source| source.text.as_str()),
-        Column::word("source_by", "", &SourceBy::VOCABULARY, "What shows the source: `inductor` the files of torch.compile, `graph_node` the stack that added the node of the CUDA graph, `stack` the Python stack around its operator, `generated_file` that the operator names a generated file or is called in one.")
+        Column::word("source_by", "", &SourceBy::VOCABULARY, "What shows the source: `inductor` the files of torch.compile, `kernel_name` the same of a kernel that is known by its name only, `graph_node` the stack that added the node of the CUDA graph, `stack` the Python stack around its operator, `generated_file` that the operator names a generated file or is called in one.")
             .nullable() => source.as_ref().map(|source| source.by.as_str()),
         Column::text("annotation", "Annotation", "The annotation of the CUDA graph's node that ran the longest of them.")
             .nullable() => annotation(trace, group.longest),

@@ -113,8 +113,7 @@ impl<'a> Finder<'a> {
         let number = self.answer.graphs.iter().position(is_same).unwrap_or_else(|| {
             let only = graph.filter(|graph| graph.1 != MatchedBy::Equal);
             let id = compile_id.or_else(|| only?.0.compile_id.as_deref());
-            let frames = self.known.into_iter().flat_map(|known| &known.frames);
-            let frame = frames.into_iter().find(|frame| Some(&*frame.compile_id) == id);
+            let frame = only.and_then(|only| self.frame(only.0));
             let calls = GraphCalls {
                 compile_id: id,
                 key: key.or_else(|| only?.0.key.as_deref()),
@@ -137,6 +136,17 @@ impl<'a> Finder<'a> {
             self.answer.unknown_calls.iter_mut().for_each(|count| *count += 1);
         }
         self.graph_of.push(Some(number));
+    }
+
+    /// The compilation of a graph's frame; `None` if logs of several processes have different ones.
+    fn frame(&self, graph: &CompiledGraph) -> Option<&'a CompiledFrame> {
+        let id = graph.compile_id.as_deref();
+        let mut frames = self.known?.frames.iter().filter(|frame| Some(&*frame.compile_id) == id);
+        let first = frames.next()?;
+        let is_same = |other: &CompiledFrame| {
+            (&other.function, &other.recompile_reason) == (&first.function, &first.recompile_reason)
+        };
+        frames.all(is_same).then_some(first)
     }
 
     /// Finds the operators that are calls of kernels.

@@ -19,6 +19,8 @@ words! {
     pub(crate) enum SourceBy {
         /// The files of `torch.compile`: the lines that the nodes of a generated kernel come from.
         Inductor = "inductor",
+        /// The same of a kernel that is known by its name only, because a CUDA graph replays it.
+        Name = "kernel_name",
         /// The stack that added the node to its graph, in a file that was joined.
         GraphNode = "graph_node",
         /// The Python stack around the operator that launched it, or that was captured.
@@ -53,9 +55,10 @@ impl<'a> Sources<'a> {
     /// The source of device work.
     pub(crate) fn of(&self, work: Row) -> Option<Source> {
         let found = |text: String, by| Some(Source { text, by });
-        let lines = self.trace.compiled_kernel(work).map_or(&[][..], |kernel| &kernel.lines);
-        if !lines.is_empty() {
-            return found(joined(lines), SourceBy::Inductor);
+        let named = self.trace.named_kernel(work).map(|kernel| (kernel, SourceBy::Name));
+        let known = named.or_else(|| Some((self.trace.compiled_kernel(work)?, SourceBy::Inductor)));
+        if let Some((kernel, by)) = known.filter(|known| !known.0.lines.is_empty()) {
+            return found(joined(&kernel.lines), by);
         }
         if let Some(line) = self.trace.node_line(work) {
             return found(line.to_string(), SourceBy::GraphNode);

@@ -182,7 +182,7 @@ impl<'t> Kernels<'t> {
             all.source(at).map(|source| source.text.into())
         })
         .optional(),
-        Of::label("source_by", "What shows the source: `inductor`, `graph_node`, `stack` or `generated_file`.", |all, at| {
+        Of::label("source_by", "What shows the source: `inductor`, `kernel_name`, `graph_node`, `stack` or `generated_file`.", |all, at| {
             all.source(at).map(|source| source.by.as_str().into())
         })
         .optional(),

@@ -89,7 +89,7 @@ export const COLUMNS: { readonly [V in keyof Queries]: readonly Column<KeyOf<Que
     { key: "flops_per_second", title: "FLOP/s", kind: "rate", about: "Floating point operations divided by time, of kernels that are the only kernel of an operator with a FLOP formula." },
     { key: "op", title: "Launched by", kind: "text", about: "The operator that launched the longest of them." },
     { key: "source", title: "Source", kind: "text", about: "Where the longest of them comes from: FILE:LINE, as the files of torch.compile or a stack show it; a frame as FILE(LINE): FUNCTION with the first line of the function; or the generated file." },
-    { key: "source_by", title: "", kind: "text", about: "What shows the source: `inductor` the files of torch.compile, `graph_node` the stack that added the node of the CUDA graph, `stack` the Python stack around its operator, `generated_file` that the operator names a generated file or is called in one." },
+    { key: "source_by", title: "", kind: "text", about: "What shows the source: `inductor` the files of torch.compile, `kernel_name` the same of a kernel that is known by its name only, `graph_node` the stack that added the node of the CUDA graph, `stack` the Python stack around its operator, `generated_file` that the operator names a generated file or is called in one." },
     { key: "annotation", title: "Annotation", kind: "text", about: "The annotation of the CUDA graph's node that ran the longest of them." },
     { key: "occupancy_limit", title: "", kind: "text", about: "What limits the occupancy of the longest of them: WARPS, REGS, SMEM, BLOCKS or BARRIERS." },
   ],

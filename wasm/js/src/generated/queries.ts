@@ -48,7 +48,7 @@ export type KernelCategory =
   | "fft" | "quantization" | "layout" | "copy" | "memset" | "communication" | "wait" | "other";
 
 export type SourceBy =
-  | "inductor" | "graph_node" | "stack" | "generated_file";
+  | "inductor" | "kernel_name" | "graph_node" | "stack" | "generated_file";
 
 export type FitnessQuestion =
   | "operators" | "device_time" | "idle" | "communication" | "memory" | "steps";
@@ -720,7 +720,7 @@ export interface KernelsRow {
   op: string | null;
   /** Where the longest of them comes from: FILE:LINE, as the files of torch.compile or a stack show it; a frame as FILE(LINE): FUNCTION with the first line of the function; or the generated file. */
   source: string | null;
-  /** What shows the source: `inductor` the files of torch.compile, `graph_node` the stack that added the node of the CUDA graph, `stack` the Python stack around its operator, `generated_file` that the operator names a generated file or is called in one. */
+  /** What shows the source: `inductor` the files of torch.compile, `kernel_name` the same of a kernel that is known by its name only, `graph_node` the stack that added the node of the CUDA graph, `stack` the Python stack around its operator, `generated_file` that the operator names a generated file or is called in one. */
   source_by: SourceBy | null;
   /** The annotation of the CUDA graph's node that ran the longest of them. */
   annotation: string | null;

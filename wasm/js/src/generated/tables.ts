@@ -135,7 +135,7 @@ export const TABLES: { readonly [T in TableName]: TableInfo } = {
       { name: "operator_source", type: "name", optional: true, about: "What shows the operator: `launch`, `capture`, or `kernel_name` if the files of torch.compile have a kernel with this name." },
       { name: "operator_confidence", type: "float", optional: true, about: "The share of the graph's nodes that agree with the capture; 1 for a launch." },
       { name: "source", type: "name", optional: true, about: "Where it comes from: FILE:LINE, a frame as FILE(LINE): FUNCTION with the first line of the function, or a generated file." },
-      { name: "source_by", type: "name", optional: true, about: "What shows the source: `inductor`, `graph_node`, `stack` or `generated_file`." },
+      { name: "source_by", type: "name", optional: true, about: "What shows the source: `inductor`, `kernel_name`, `graph_node`, `stack` or `generated_file`." },
       { name: "annotation", type: "name", optional: true, about: "The annotation of the CUDA graph's node that ran it." },
       { name: "bytes", type: "int", optional: true, about: "Bytes copied or set." },
       { name: "flops", type: "int", optional: true, about: "Floating point operations of its operator, if it is the only kernel of an operator with a FLOP formula." },

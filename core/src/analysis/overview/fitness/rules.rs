@@ -213,11 +213,15 @@ impl Reasons<'_> {
                 *ns = ns.saturating_add(table.dur(row).max(0));
             }
         }
-        let share = |by: SourceBy| format!("{:.1}%", shown_ns[by as usize] as f64 / total as f64 * 100.0);
+        let of =
+            |all: &[SourceBy]| all.iter().map(|&by| shown_ns[by as usize]).sum::<i64>() as f64 / total as f64;
+        let percent = |share: f64| format!("{:.1}%", share * 100.0);
+        let share = |by| percent(of(&[by]));
         let message = format!(
-            "of the device time, the files of torch.compile show the source of {}, stacks of graph nodes that of {}, Python stacks that of {}, \
-             generated files that of {}",
-            share(SourceBy::Inductor),
+            "of the device time, the files of torch.compile show the source of {} ({} by names of kernels only), stacks of graph nodes that of {}, \
+             Python stacks that of {}, generated files that of {}",
+            percent(of(&[SourceBy::Inductor, SourceBy::Name])),
+            share(SourceBy::Name),
             share(SourceBy::GraphNode),
             share(SourceBy::Stack),
             share(SourceBy::Generated)
