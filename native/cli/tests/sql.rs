@@ -132,6 +132,31 @@ fn mistakes_are_explained() {
 }
 
 #[test]
+fn tables_have_the_operators_of_captures_and_the_sources_of_files() {
+    let folder = tempdir().expect("a folder");
+    let example = |name: &str| data("../../docs/traces").join(name);
+    let products = "SELECT count(*) AS n FROM kernels WHERE operator = 'aten::mm'";
+    let count = |arguments: &[&str]| {
+        let trace = example("serving.json.gz");
+        let all = [&["sql", products, path(&trace), "--format", "csv"], arguments].concat();
+        printed(&mut kinetoscope(&all))
+    };
+    assert_eq!(count(&[]), "n\n48\n");
+    assert_eq!(count(&["--capture", path(&example("serving-capture.json.gz"))]), "n\n336\n");
+    let annotations = data("inductor/annotations");
+    let file = |name: &str| annotations.join(name);
+    let tables = folder.path().join("tables");
+    let written = kinetoscope(&["export", "parquet", path(&file("input.trace.json")), "-o", path(&tables)])
+        .args(["--provenance", path(&file("annotations.as_json.json"))])
+        .args(["--provenance", path(&file("py_stacks.json.gz"))])
+        .status();
+    assert!(written.expect("a process").success());
+    let sources = "SELECT annotation, source, source_by FROM kernels WHERE source IS NOT NULL";
+    let found = printed(&mut kinetoscope(&["sql", sources, path(&tables), "--format", "csv"]));
+    assert_eq!(found, "annotation,source,source_by\nattention,/home/me/train.py:12,graph_node\n");
+}
+
+#[test]
 fn a_stream_of_arrow_begins_with_its_schema() {
     let trace = data("healthy/small_gpu_trace.json");
     let output = output(&mut kinetoscope(&["export", "arrow", path(&trace), "--table", "kernels"]));
