@@ -75,7 +75,8 @@ async function memoryOf(workers: Workers): Promise<number> {
 
 function callsOf(workers: Workers): RemoteCalls {
   async function all(sources: readonly unknown[], options: OpenOptions): Promise<RemoteTrace[]> {
-    const { signal, onProgress, memoryLimit, threads, executionTrace, captures, provenance } = checks.openOptions(options);
+    const { signal, onProgress, memoryLimit, threads, executionTrace, captures, provenance } =
+      checks.openOptions(options);
     check(signal);
     const wires: WireSource[] = [];
     const transfer: Transferable[] = [];
@@ -92,7 +93,11 @@ function callsOf(workers: Workers): RemoteCalls {
       return posted;
     };
     const wantsProgress = onProgress !== undefined;
-    const joining = { executionTrace: joined, captures: await postAll(captures), provenance: await postAll(provenance) };
+    const joining = {
+      executionTrace: joined,
+      captures: await postAll(captures),
+      provenance: await postAll(provenance),
+    };
     const reading = { memoryLimit, rules: rulesOf(options), threads, ...joining, wantsProgress };
     return withWorker(workers, signal, async (connection) => {
       const request = { do: "open", sources: wires, ...reading } as const;
