@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { Hints } from "./components/hints";
 import { Keys } from "./components/keys";
 import { LiveBar, LiveWaiting } from "./components/live-bar";
-import { FailureList, FileButton, Opening } from "./components/opening";
+import { FailureList, FileButton, NotJoinedList, Opening } from "./components/opening";
 import { Topbar } from "./components/topbar";
 import { DropZone } from "./components/drop";
 import { WindowBar } from "./components/window-bar";
@@ -20,6 +20,7 @@ import { current, loading, relation, traces, type OpenTrace } from "./state/sess
 import { PAGE_TEXTS, TEXTS, VIEW_TEXTS } from "./strings";
 import { Head, Panel, To } from "./components/parts";
 import { Compare } from "./views/compare";
+import { Compiled } from "./views/compiled";
 import { Findings } from "./views/findings";
 import { FlameView } from "./views/flame";
 import { Kernels } from "./views/kernels";
@@ -42,6 +43,7 @@ const COMPONENTS: Record<Exclude<View, "ranks" | "trend">, (props: { open: OpenT
   timeline: TimelineView,
   operators: Operators,
   kernels: Kernels,
+  compiled: Compiled,
   flame: FlameView,
   memory: MemoryView,
   modules: Modules,
@@ -147,6 +149,7 @@ export function App() {
           <Navigation />
           <main id="content" tabIndex={-1} data-view={view.value}>
             <FailureList />
+            <NotJoinedList />
             <Unclear />
             {open ? <Damage open={open} /> : null}
             {open ? <WindowBar open={open} /> : null}

@@ -7,6 +7,11 @@ export const VIEW_TEXTS = {
   timeline: { title: "Timeline", question: "What ran when, and what waited for what?", key: "2" },
   operators: { title: "Operators", question: "Which operators cost the most, on the CPU and on the device?", key: "3" },
   kernels: { title: "Kernels", question: "What did the device spend its time on?", key: "4" },
+  compiled: {
+    title: "Compiled",
+    question: "Which graphs of torch.compile ran, which lines are their kernels from, and where did graphs break?",
+    key: "g",
+  },
   flame: { title: "Call tree", question: "Which call paths take the time?", key: "5" },
   memory: {
     title: "Memory",
@@ -40,6 +45,12 @@ export const MISSING = {
     torch: "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
     rust: "Profiler::builder().activities(&[Activity::Cpu, Activity::Cuda]), feature cuda",
     where: "ProfilerActivity.CUDA also records ROCm; XPU, MTIA and others have activities of their own.",
+  },
+  compiled: {
+    what: "This trace has no call of a graph of torch.compile.",
+    torch: "torch.compile(model), and torch.profiler.profile(activities=[ProfilerActivity.CPU, …])",
+    rust: "",
+    where: "The log of TORCH_TRACE, opened together with the trace, has the lines of the kernels.",
   },
   flame: {
     what: "This trace has no spans with a duration.",
@@ -95,6 +106,7 @@ export const PAGE_TEXTS = {
   addressHint: "On this site, or on a server that allows cross-origin requests (CORS)",
   openAddress: "Open",
   noAddressInFile: "A page opened from a file cannot load addresses. Download the trace and drop it here.",
+  noFolderInFile: "A page opened from a file cannot read folders. Drop the files, or an archive of the folder.",
   noForeignOrigin: "this page can only load traces from its own origin; download the trace and drop it here",
   openOther: "Open",
   openOtherHint: "Replace the open traces",
@@ -110,6 +122,18 @@ export const PAGE_TEXTS = {
   readingRun: "Reading the traces of a run",
   preparing: "Preparing the traces …",
   noTrace: "There is no trace among the files.",
+  onlyOfCompile:
+    "These files say where the kernels of a trace come from. Open them together with the trace, or after it.",
+  join: "Add captures or compile files…",
+  joinHint:
+    "Reopen the trace with captures of its graphs (JSON traces), or files that say where kernels come from: logs of TORCH_TRACE, files of torch_compile_debug, kernel_information.json, annotations or stacks of the nodes of CUDA graphs",
+  notJoined: {
+    captures: "Captures that do not fit the trace are not used",
+    provenance: "Files that do not fit the trace are not used",
+    other_rank: "Logs of other ranks are not used",
+    several_traces: "Captures and compile files are used with one trace only. Not used",
+    larger_than_memory: "Captures and compile files are not used with a trace that is larger than memory",
+  },
   openFailed: "could not be opened",
   openFailedAt: (offset: string) => `at byte ${offset} of the decompressed text`,
   reopenHint: (name: string) => `Open ${name} again to restore the view.`,
@@ -164,7 +188,7 @@ export const PAGE_TEXTS = {
   duration: "Duration",
   track: "Track",
   keyList: [
-    ["1 … 9, 0, I, R, H, L", "open a view"],
+    ["1 … 9, 0, G, I, R, H, L", "open a view"],
     ["/", "search or filter"],
     ["?", "show or hide this list"],
     ["t", "switch the theme: system, light, dark"],
@@ -200,6 +224,21 @@ export const HINTS = {
   exposed: "Exposed: the part of a class's busy time in which no other class was running.",
   idleCause: "Cause: what the thread that launched the next work did for most of the gap.",
   dataQuality: "Identities that must hold in every trace, and the diagnostics of reading it.",
+} as const;
+
+/** What shows the source of device work. */
+export const SOURCES = {
+  inductor: "by the files of torch.compile: the lines that its nodes come from",
+  graph_node: "by a file of stacks: the line that added its node to the CUDA graph",
+  stack: "by the Python stack around its operator",
+  generated_file: "by its operator, which names the generated file or is called in it",
+} as const;
+
+/** What shows the operator of device work. */
+export const SHOWN_BY = {
+  launch: "by the call that launched it",
+  capture: "by the capture of its graph",
+  kernel_name: "by its name, in the files of torch.compile",
 } as const;
 
 /** How events are linked, in the order of a list. */
@@ -602,6 +641,16 @@ export const TEXTS = {
   kernels: {
     occupancyPercent: "Occup. %",
     all: "all",
+    groupHint: "What the rows are",
+    groups: {
+      name: "name",
+      shape: "name and inputs",
+      category: "category",
+      operator: "operator",
+      module: "module",
+      source: "source",
+      annotation: "annotation",
+    },
   },
   memory: {
     peak: "Peak allocated",
@@ -712,6 +761,9 @@ export const TEXTS = {
     nextHint: "Next event of the track (])",
     next: "Next event",
     inKernels: "In the kernels",
+    operator: "Operator",
+    source: "Source",
+    annotation: "Annotation",
   },
   timeline: {
     previousMatch: "Previous match",
@@ -727,6 +779,15 @@ export const TEXTS = {
     noPhases: "The trace has no iterations of an inference engine.",
     outsidePhases: "in no iteration",
     unknownDevicePhases: "Several processes have iterations, so the phases of device work are not shown.",
+  },
+  compiled: {
+    graphs: "Graphs",
+    aotInductor: "AOTInductor",
+    kernels: "Kernels",
+    breaks: "Graph breaks",
+    noBreaks: "The files have no graph breaks.",
+    withoutFiles:
+      "No file says which lines the kernels come from. Add the log of TORCH_TRACE, recorded with INDUCTOR_PROVENANCE=1, files of a folder torch_compile_debug, or kernel_information.json of AOTInductor.",
   },
   totals: {
     title: "All events",
@@ -769,6 +830,13 @@ export const TEXTS = {
 
 /** Texts with parameters. */
 export const TEMPLATES = {
+  someNames: (names: readonly string[]) =>
+    names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", "),
+  copySource: (source: string) => `Copy ${source}`,
+  openInEditor: (line: string) => `Open ${line} in Visual Studio Code on this machine`,
+  shownBy: (what: string) => `. Shown ${what}.`,
+  tooManyOrigins: (most: string) =>
+    `Operators and sources of single kernels are shown for traces with up to ${most} activities; Kernels has those of all.`,
   readingTable: (table: string) => `Reading the table ${table} …`,
   rowsIn: (rows: number, ms: number) =>
     `${rows.toLocaleString("en-US")} ${rows === 1 ? "row" : "rows"} in ${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms`,

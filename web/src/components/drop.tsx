@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
-import { isArchive, isCandidate, isHidden, otherKind, type LeftOut, type PlacedFile } from "../engine/files";
+import { isArchive, isHidden, otherKind, type LeftOut, type PlacedFile } from "../engine/files";
+import { isOpened } from "../engine/joined";
 import { goToAddress, isFromFile, openFiles, openPlaced, reportFailure } from "../state/opening";
 import { fileRun } from "../state/run";
 import { traces } from "../state/session";
@@ -18,7 +19,7 @@ async function openDropped(transfer: DataTransfer): Promise<void> {
     if (entry.isFile) {
       const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
       const path = entry.fullPath.replace(/^\//, "");
-      if (isCandidate(file.name) || isArchive(file.name)) found.push({ file, path });
+      if (isOpened(path) || isArchive(file.name)) found.push({ file, path });
       else if (!isHidden(path)) others.push(otherKind(path));
       return;
     }
@@ -29,7 +30,12 @@ async function openDropped(transfer: DataTransfer): Promise<void> {
       for (const inside of some) await walk(inside);
     }
   };
-  for (const entry of entries) await walk(entry);
+  try {
+    for (const entry of entries) await walk(entry);
+  } catch (thrown) {
+    // Chromium gives a page that was opened from a file no entries of folders.
+    throw isFromFile ? new Error(PAGE_TEXTS.noFolderInFile) : thrown;
+  }
   found.sort((a, b) => a.path.localeCompare(b.path, "en", { numeric: true }));
   await openPlaced(found, others);
 }

@@ -6,7 +6,7 @@ import { ACCEPTED } from "../engine/files";
 import { bytes, count, time } from "../model/format";
 import { addressFailure, goToAddress, isFromFile, lostName, openFiles, openSample } from "../state/opening";
 import { cancelRun, leftOut, runFailure, runProgress } from "../state/run";
-import { cancel, dismissFailures, loading, type Loading } from "../state/session";
+import { cancel, dismissFailures, dismissNotJoined, loading, notJoined, type Loading } from "../state/session";
 import { PAGE_TEXTS, TEMPLATES, TEXTS } from "../strings";
 
 const SHARED = TEXTS.shared;
@@ -17,6 +17,8 @@ interface FileButtonProps {
   class?: string;
   /** Whether the key `o` clicks this button. */
   hasKey?: boolean;
+  /** The ends of the names of the files; by default, those of all that can be opened. */
+  accept?: string;
 }
 
 export function FileButton(props: FileButtonProps) {
@@ -31,7 +33,7 @@ export function FileButton(props: FileButtonProps) {
         type="file"
         multiple
         hidden
-        accept={ACCEPTED}
+        accept={props.accept ?? ACCEPTED}
         onChange={(event) => {
           props.onFiles([...(event.currentTarget.files ?? [])]);
           event.currentTarget.value = "";
@@ -195,6 +197,26 @@ export function FailureList() {
         </p>
       ))}
       <button type="button" onClick={dismissFailures}>
+        {PAGE_TEXTS.close}
+      </button>
+    </div>
+  );
+}
+
+/** Lists the files that were given with a trace and are not joined to it, with reasons. */
+export function NotJoinedList() {
+  if (notJoined.value.length === 0) return null;
+  return (
+    <div class="banner warning not-joined" role="status">
+      <ul>
+        {notJoined.value.map(({ code, names, reason }) => (
+          <li key={code} data-not-joined={code}>
+            {PAGE_TEXTS.notJoined[code]}: {TEMPLATES.someNames(names)}
+            {reason === undefined ? "" : ` (${reason})`}
+          </li>
+        ))}
+      </ul>
+      <button type="button" onClick={dismissNotJoined}>
         {PAGE_TEXTS.close}
       </button>
     </div>

@@ -26,6 +26,8 @@ export interface TableColumn<Row> {
   value?: (row: Row) => unknown;
   /** Renders the cell in place of the formatted value. */
   show?: (row: Row) => ComponentChildren;
+  /** Breaks texts into lines in place of cutting them off. */
+  wrap?: boolean;
   /** Draws a bar behind the number, relative to the largest value of the column. */
   bar?: boolean;
 }
@@ -115,7 +117,7 @@ function HeadCell<Row>(props: {
 /** Returns the tooltip of a cell: the exact number and its description, or a text that may not fit. */
 function hintOf<Row>(column: TableColumn<Row>, value: unknown): string | undefined {
   if (isNumeric(column.kind)) return `${exact(column.kind, value)}. ${column.about}`;
-  return typeof value === "string" && value.length > LONG ? value : undefined;
+  return typeof value === "string" && value.length > LONG && !column.wrap ? value : undefined;
 }
 
 function Cell<Row>({
@@ -135,7 +137,7 @@ function Cell<Row>({
   return (
     <div
       role={role}
-      class={`td ${number ? "number" : ""} ${value === 0 ? "zero" : ""}`}
+      class={`td ${number ? "number" : ""} ${value === 0 ? "zero" : ""} ${column.wrap ? "wrap" : ""}`}
       data-key={column.key}
       data-value={number ? String(value) : undefined}
       data-hint={hintOf(column, value)}
@@ -191,10 +193,11 @@ export function Table<Row>(props: TableProps<Row>) {
   };
 
   const id = props.label.replaceAll(/\W+/g, "-");
-  const height =
-    props.fit === undefined
-      ? undefined
-      : { height: `${Math.min(props.fit, Math.max(1, rows.length)) * ROW + 40 + (open ? 320 : 0)}px` };
+  const fit = props.fit ?? 0;
+  const shown = columns.some((column) => column.wrap)
+    ? Math.min(fit * ROW, Math.max(ROW, virtual.getTotalSize()))
+    : Math.min(fit, Math.max(1, rows.length)) * ROW;
+  const height = props.fit === undefined ? undefined : { height: `${shown + 40 + (open ? 320 : 0)}px` };
   return (
     <div class={`table ${props.fit === undefined ? "table-fill" : ""}`} style={height}>
       <div

@@ -2,7 +2,8 @@
 // are decompressed into blobs.
 
 import { Unzip, UnzipInflate, type UnzipFile } from "fflate";
-import { isArchive, isCandidate, isHidden, otherKind, type LeftOut, type PlacedFile } from "./files";
+import { isArchive, isHidden, otherKind, type LeftOut, type PlacedFile } from "./files";
+import { isOpened } from "./joined";
 import { ofFile, ofStream, tarMembers } from "./tar";
 
 /** The number of files of an archive that are read. */
@@ -34,7 +35,7 @@ const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 /** Why a file of an archive is not read. */
 function reasonOf(path: string, size: number, limit: number): LeftOut | undefined {
   if (isArchive(path)) return { code: "skipped", message: `${path}: an archive in an archive` };
-  if (!isCandidate(path)) return otherKind(path);
+  if (!isOpened(path)) return otherKind(path);
   if (size > limit) return { code: "unreadable", message: `${path}: larger than ${limit} bytes` };
   return undefined;
 }

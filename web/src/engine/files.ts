@@ -16,7 +16,7 @@ const TRACE = /\.(json|gz|zst|ktrace|pickle|pftrace|perfetto-trace|ksum)$/i;
 const ARCHIVE = /\.(tar|tar\.gz|tgz|zip)$/i;
 
 /** The ends of the names of files that can be opened, for a file chooser. */
-export const ACCEPTED = ".json,.gz,.zst,.ktrace,.pickle,.pftrace,.perfetto-trace,.ksum,.jsonl,.tar,.tgz,.zip";
+export const ACCEPTED = ".json,.gz,.zst,.ktrace,.pickle,.pftrace,.perfetto-trace,.ksum,.jsonl,.tar,.tgz,.zip,.log,.py";
 
 export const isArchive = (name: string): boolean => ARCHIVE.test(name);
 

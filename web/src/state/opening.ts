@@ -3,13 +3,14 @@
 import { signal } from "@preact/signals";
 import { sample } from "#sample";
 import { openHistory } from "./history";
-import { endFollowing, follow } from "./live";
+import { endFollowing, follow, isLive } from "./live";
 import { go, param, setParams, view } from "./route";
 import { PAGE_TEXTS } from "../strings";
 import { unpack } from "../engine/archive";
 import { distinct, isArchive, isHistory, isSummary, type LeftOut, type PlacedFile } from "../engine/files";
+import { isOfCompile, sortAdded, sortFiles, withAdded, type Joined } from "../engine/joined";
 import { beginReading, closeRun, endReading, leftOut, openFileRun } from "./run";
-import { cancel, closeAll, open } from "./session";
+import { cancel, closeAll, notJoined, open, traces, type OpenTrace } from "./session";
 
 /** Why an address could not be loaded. */
 export const addressFailure = signal("");
@@ -45,7 +46,7 @@ const FEW = 4;
 
 /** What was dropped or chosen, without archives: their files instead. */
 interface Expanded {
-  files: File[];
+  files: PlacedFile[];
   leftOut: LeftOut[];
 }
 
@@ -54,7 +55,7 @@ async function expand(placed: readonly PlacedFile[]): Promise<Expanded | undefin
   const archives = placed.filter(({ file }) => isArchive(file.name));
   const found: PlacedFile[] = [];
   const leftOut: LeftOut[] = [];
-  if (archives.length === 0) return { files: distinct(placed), leftOut };
+  if (archives.length === 0) return { files: [...placed], leftOut };
   const signal = beginReading(0);
   try {
     for (const one of placed) {
@@ -67,7 +68,7 @@ async function expand(placed: readonly PlacedFile[]): Promise<Expanded | undefin
       leftOut.push(...unpacked.leftOut);
     }
     if (signal.aborted) return undefined;
-    return { files: distinct(found), leftOut };
+    return { files: found, leftOut };
   } catch (thrown) {
     if (signal.aborted) return undefined;
     throw thrown;
@@ -90,14 +91,48 @@ async function withoutHistory(placed: readonly PlacedFile[]): Promise<PlacedFile
   return placed.filter((_, at) => !are[at]);
 }
 
+/** Whether files can be joined to the open trace. */
+export function canJoin(): boolean {
+  const [only, ...others] = traces.value;
+  return only !== undefined && others.length === 0 && !only.large && !isLive.value;
+}
+
+/** Opens the open trace again, with more files joined to it. */
+async function openAgain({ file, address, joined }: OpenTrace, added: Joined): Promise<void> {
+  addressFailure.value = "";
+  try {
+    const given = file ?? (address === undefined ? undefined : (await fileOf(address)).file);
+    if (given) await open([given], "replace", withAdded(joined, added));
+  } catch (thrown) {
+    reportFailure(thrown);
+  }
+}
+
+/** Joins files to the open trace. */
+export async function joinFiles(files: readonly File[]): Promise<void> {
+  const [only] = traces.value;
+  if (only && files.length > 0)
+    await openAgain(only, await sortAdded(files.map((file) => ({ file, path: file.name }))));
+}
+
+/** Describes the files that are not joined, because there is not one trace that they are of. */
+function notOfOne({ captures, provenance }: Joined): void {
+  const names = [...captures, ...provenance].map(({ name }) => name);
+  if (names.length > 0) notJoined.value = [...notJoined.value, { code: "several_traces", names }];
+}
+
 /**
  * Replaces the open traces with files and the files in archives. Many traces, and summaries, are opened as a run: only their
- * summaries are kept.
+ * summaries are kept. Files of `torch.compile` and captures are joined to the only trace among the files. Without a trace, files of
+ * `torch.compile` are joined to the open one.
  */
 export async function openPlaced(all: readonly PlacedFile[], others: readonly LeftOut[] = []): Promise<void> {
   const placed = await withoutHistory(all);
   if (placed.length + others.length === 0) return;
-  const name = placed[0]?.file.name ?? "";
+  const [only] = traces.value;
+  if (only && canJoin() && placed.length > 0 && placed.every(({ path }) => isOfCompile(path)))
+    return openAgain(only, sortFiles(placed).joined);
+  const name = (placed.find(({ path }) => !isOfCompile(path)) ?? placed[0])?.file.name ?? "";
   addressFailure.value = "";
   endFollowing();
   closeRun();
@@ -110,16 +145,19 @@ export async function openPlaced(all: readonly PlacedFile[], others: readonly Le
   if (view.value === "trend") go("overview");
   const expanded = await expand(placed);
   if (!expanded) return;
-  const { files } = expanded;
+  const { traces: found, joined } = sortFiles(expanded.files);
+  const files = distinct(found);
   leftOut.value = [...others, ...expanded.leftOut];
   if (files.length === 0) {
     closeAll();
-    addressFailure.value = PAGE_TEXTS.noTrace;
+    addressFailure.value = joined.provenance.length > 0 ? PAGE_TEXTS.onlyOfCompile : PAGE_TEXTS.noTrace;
     return;
   }
   const hasSummary = (await Promise.all(files.map(isSummary))).includes(true);
-  if (files.length <= FEW && !hasSummary) return open(files);
-  await openFileRun(files, leftOut.value);
+  if (files.length === 1 && !hasSummary) return open(files, "replace", joined);
+  if (files.length <= FEW && !hasSummary) await open(files);
+  else await openFileRun(files, leftOut.value);
+  notOfOne(joined);
 }
 
 /** Replaces the open traces with files. */

@@ -10,6 +10,7 @@ import {
   type ReadCounts,
   type RemoteTrace,
 } from "kinetoscope/remote";
+import { isOfRank, NOTHING_JOINED, type Joined } from "../engine/joined";
 import { openTrace, type Input } from "../engine/open";
 import { isTooLarge } from "../model/outline";
 import { relationOf, type Relation } from "../model/ranks";
@@ -22,6 +23,10 @@ export interface OpenTrace {
   name: string;
   /** The file, if the trace was read from one. */
   file: File | undefined;
+  /** The address, if it was loaded from one. */
+  address: string | undefined;
+  /** The files that are joined to it. */
+  joined: Joined;
   info: InfoRow;
   diagnostics: Diagnostic[];
   /** Of a trace that is larger than memory: `trace` is a window of it. */
@@ -41,6 +46,16 @@ export interface Loading {
 
 export const traces = signal<readonly OpenTrace[]>([]);
 export const loading = signal<readonly Loading[]>([]);
+
+/** Files that were given with a trace, and are not joined to it. */
+export interface NotJoined {
+  code: "captures" | "provenance" | "other_rank" | "several_traces" | "larger_than_memory";
+  names: readonly string[];
+  reason?: string;
+}
+
+/** The files that are not joined to the open trace. */
+export const notJoined = signal<readonly NotJoined[]>([]);
 
 /** How the open traces are related, detected or chosen by the user. */
 export const relation = signal<Relation>("one");
@@ -69,6 +84,7 @@ export function closeAll(): void {
   former?.dispose();
   former = undefined;
   traces.value = [];
+  notJoined.value = [];
   relation.value = "one";
 }
 
@@ -89,15 +105,22 @@ function sizeOf(input: Input): number | undefined {
 }
 
 /** What is known about a trace that was read. */
-async function opened(trace: RemoteTrace, input: Input): Promise<OpenTrace> {
+async function opened(trace: RemoteTrace, input: Input, joined = NOTHING_JOINED): Promise<OpenTrace> {
   const [info, diagnostics] = await Promise.all([trace.info(), trace.diagnostics()]);
-  return { trace, name: nameOf(input), file: input instanceof File ? input : undefined, info, diagnostics };
+  const from =
+    input instanceof File ? { file: input, address: undefined } : { file: undefined, address: input.url || undefined };
+  return { trace, name: nameOf(input), ...from, joined, info, diagnostics };
 }
 
 type Update = (changes: Partial<Loading>) => void;
 
 /** Opens a trace; returns undefined if it is a file that does not fit into memory. */
-async function openWhole(input: Input, signal: AbortSignal, update: Update): Promise<OpenTrace | undefined> {
+async function openWhole(
+  input: Input,
+  joined: Joined,
+  signal: AbortSignal,
+  update: Update,
+): Promise<OpenTrace | undefined> {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   signal.addEventListener("abort", abort, { once: true });
@@ -109,7 +132,8 @@ async function openWhole(input: Input, signal: AbortSignal, update: Update): Pro
     abort();
   };
   try {
-    const whole = await opened(await openTrace(input, { signal: controller.signal, onProgress, memoryLimit }), input);
+    const options = { signal: controller.signal, onProgress, memoryLimit, ...joined };
+    const whole = await opened(await openTrace(input, options), input, joined);
     if (!(input instanceof File) || !whole.diagnostics.some((one) => one.code === "memory_limit")) return whole;
     whole.trace.dispose();
     return undefined;
@@ -133,13 +157,57 @@ async function openPart(file: File, signal: AbortSignal, update: Update): Promis
   }
 }
 
-async function one(input: Input, at: number, signal: AbortSignal): Promise<OpenTrace | undefined> {
+/** Returns which of the joined files a failure is about, if it can be about them. */
+function refusedOf({ captures, provenance }: Joined, thrown: unknown): "captures" | "provenance" | undefined {
+  if (!(thrown instanceof KinetoscopeError) || thrown.code === "aborted") return undefined;
+  const isOption = thrown.code === "bad_option";
+  const isCapture = !isOption || captures.some(({ name }) => name === thrown.source);
+  if (captures.length > 0 && (isCapture || provenance.length === 0)) return "captures";
+  return isOption && provenance.length > 0 ? "provenance" : undefined;
+}
+
+/** Opens a trace with the files that fit. `report` gets those that do not. */
+async function openJoined(
+  joined: Joined,
+  openWith: (joined: Joined) => Promise<OpenTrace | undefined>,
+  report: (not: NotJoined) => void,
+): Promise<OpenTrace | undefined> {
+  const namesOf = (files: readonly File[]): string[] => files.map(({ name }) => name);
+  for (let left = joined; ;) {
+    try {
+      const open = await openWith(left);
+      const rank = open?.info.rank ?? null;
+      const others = left.provenance.filter(({ name }) => !isOfRank(name, rank));
+      if (!open || others.length === 0) return open;
+      dispose(open);
+      report({ code: "other_rank", names: namesOf(others) });
+      left = { ...left, provenance: left.provenance.filter((file) => !others.includes(file)) };
+    } catch (thrown) {
+      const refused = refusedOf(left, thrown);
+      if (!refused) throw thrown;
+      report({ code: refused, names: namesOf(left[refused]), reason: (thrown as Error).message });
+      left = { ...left, [refused]: [] };
+    }
+  }
+}
+
+async function one(
+  input: Input,
+  joined: Joined,
+  at: number,
+  signal: AbortSignal,
+  report: (not: NotJoined) => void,
+): Promise<OpenTrace | undefined> {
   const update: Update = (changes) => {
     if (signal.aborted) return;
     loading.value = loading.value.map((entry, position) => (position === at ? { ...entry, ...changes } : entry));
   };
   try {
-    return (await openWhole(input, signal, update)) ?? (await openPart(input as File, signal, update));
+    const whole = await openJoined(joined, (files) => openWhole(input, files, signal, update), report);
+    if (whole) return whole;
+    const names = [...joined.captures, ...joined.provenance].map(({ name }) => name);
+    if (names.length > 0) report({ code: "larger_than_memory", names });
+    return await openPart(input as File, signal, update);
   } catch (thrown) {
     const known = thrown instanceof KinetoscopeError ? thrown : undefined;
     const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -148,8 +216,15 @@ async function one(input: Input, at: number, signal: AbortSignal): Promise<OpenT
   }
 }
 
-/** Opens traces; they replace the open ones or are added to them. A trace of a run that is open is `part` of it. */
-export async function open(inputs: readonly Input[], how: "replace" | "add" | "part" = "replace"): Promise<void> {
+/**
+ * Opens traces; they replace the open ones or are added to them. A trace of a run that is open is `part` of it. Files are joined to
+ * one trace that replaces the open ones.
+ */
+export async function open(
+  inputs: readonly Input[],
+  how: "replace" | "add" | "part" = "replace",
+  joined = NOTHING_JOINED,
+): Promise<void> {
   if (how !== "add") closeAll();
   else cancel();
   const controller = new AbortController();
@@ -159,7 +234,9 @@ export async function open(inputs: readonly Input[], how: "replace" | "add" | "p
     const [name, totalBytes] = [nameOf(input), sizeOf(input)];
     return { name, totalBytes, startedAt, progress: undefined, part: undefined, failure: undefined };
   });
-  const all = await Promise.all(inputs.map((input, at) => one(input, at, controller.signal)));
+  const not: NotJoined[] = [];
+  const report = (one: NotJoined): void => void not.push(one);
+  const all = await Promise.all(inputs.map((input, at) => one(input, joined, at, controller.signal, report)));
   const found = all.filter((trace) => trace !== undefined);
   if (controller.signal.aborted) {
     for (const open of found) dispose(open);
@@ -167,6 +244,7 @@ export async function open(inputs: readonly Input[], how: "replace" | "add" | "p
   }
   loading.value = loading.value.filter((entry) => entry.failure);
   traces.value = [...traces.value, ...found];
+  if (found.length > 0 && how === "replace") notJoined.value = not;
   if (how === "part") return;
   relation.value = relationOf(
     traces.value.map(({ name, info }) => ({ name, rank: info.rank, worldSize: info.world_size })),
@@ -209,6 +287,11 @@ export async function showWindow(open: OpenTrace, window: Viewport): Promise<voi
 /** Shows another of the open traces. */
 export function choose(at: number): void {
   setParams({ trace: at === 0 ? undefined : at }, "step");
+}
+
+/** Clears the list of files that are not joined. */
+export function dismissNotJoined(): void {
+  notJoined.value = [];
 }
 
 /** Clears the list of failures. */

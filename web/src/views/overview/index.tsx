@@ -7,6 +7,7 @@ import { Bar, Await, Card, Head, Panel, To } from "../../components/parts";
 import { copy } from "../../components/download";
 import { Save } from "../../components/save";
 import { FitnessLine } from "../../components/fitness";
+import { JoinButton } from "../../components/join-button";
 import { FindingList } from "../../components/finding-list";
 import { RankTable } from "../../components/rank-table";
 import { StepChart } from "../../components/step-chart";
@@ -178,6 +179,7 @@ export function Overview({ open }: { open: OpenTrace }) {
           {LABELS.copyAsText}
         </button>
         <Save trace={open.trace} query="summary" />
+        <JoinButton />
         <span class="quiet">
           {[open.info.producer, ...open.info.devices.slice(0, 1), open.info.host].filter(Boolean).join(" · ")}
         </span>

@@ -9,6 +9,7 @@ import { trackNames } from "../../state/tracks";
 import { PAGE_TEXTS, RELATIONS, TEXTS } from "../../strings";
 import type { Timeline } from "./controller";
 import { selectNeighbour } from "./neighbours";
+import { Origin } from "./origin";
 
 const LABELS = TEXTS.timelineDetails;
 const SHARED = TEXTS.shared;
@@ -141,6 +142,7 @@ export function Details({ timeline }: { timeline: Timeline }) {
           <Await answer={ask(timeline.trace, `event ${id}`, (trace) => trace.event(id))}>
             {(event) => (
               <>
+                <Origin trace={timeline.trace} id={id} event={event} />
                 <Arguments event={event} />
                 <button type="button" onClick={() => void copy(JSON.stringify(event, undefined, 2))}>
                   {PAGE_TEXTS.copy} JSON
