@@ -8,14 +8,16 @@ pub(crate) mod frames;
 pub(crate) mod graphs;
 pub(crate) mod kind;
 mod log;
+pub(crate) mod names;
 mod nodes;
 mod text;
 pub(crate) mod traceback;
 
-use self::calls::{Calls, KnownKernels, MatchedBy, generated};
+use self::calls::{Calls, KnownKernels, MatchedBy};
 use self::files::Files;
 use self::frames::{Break, CompiledFrame};
 use self::graphs::{CompiledGraph, CompiledKernel};
+use self::names::generated;
 use self::nodes::{GraphNode, GraphNodes, node_key};
 use self::traceback::Line;
 use super::link::search::lower_bound;
@@ -68,6 +70,16 @@ pub(crate) struct Provenance {
     named: Vec<(Row, (u32, u32))>,
 }
 
+impl ProvenanceFile<'_> {
+    /// Checks that the file is of a known kind.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadOption`] with the reason why it cannot be used.
+    pub fn check(&self) -> Result<(), Error> {
+        Files::default().read(self).map_err(|why| Error::BadOption(format!("{}: {why}", self.path)))
+    }
+}
+
 impl Trace {
     /// Joins files that say where kernels come from: logs of `TORCH_TRACE`, files of a folder `torch_compile_debug`,
     /// `kernel_information.json`, and annotations or stacks of the nodes of CUDA graphs, as JSON or as a pickle. The files of earlier
@@ -77,20 +89,24 @@ impl Trace {
     /// Returns [`Error::BadOption`] if a file is none of these, or if nothing in the trace is what the files describe.
     pub fn join_provenance(&mut self, files: &[ProvenanceFile<'_>]) -> Result<Explained, Error> {
         let mut read = Files::default();
-        for file in files {
-            read.read(file).map_err(|why| Error::BadOption(format!("{}: {why}", file.path)))?;
+        for (at, file) in files.iter().enumerate() {
+            if files[..at].iter().all(|other| other.bytes != file.bytes) {
+                read.read(file).map_err(|why| Error::BadOption(format!("{}: {why}", file.path)))?;
+            }
         }
         let graphs = read.take_graphs();
-        let Files { frames, breaks, nodes, .. } = read;
+        let Files { frames, breaks, nodes, diagnostics, .. } = read;
         let mut provenance = Provenance { graphs, frames, breaks, nodes, ..Provenance::default() };
         let explained = provenance.join(self);
         if explained.operators + explained.activities == 0 {
             return Err(Error::BadOption(format!(
-                "no kernel in the trace is one of the {} compiled graphs or {} nodes in these files; are they of another run?",
+                "nothing in the trace is known to be one of the {} compiled graphs or {} nodes in these files: they are of another run, or several of \
+                 the graphs fit",
                 explained.graphs,
                 provenance.nodes.entries().len()
             )));
         }
+        self.diagnostics.append(&diagnostics);
         self.provenance = Some(provenance.into());
         Ok(explained)
     }
@@ -216,8 +232,9 @@ impl Provenance {
     /// The first of some kernels, if all come from the same nodes and lines.
     fn only(&self, of: &[(u32, u32)]) -> Option<(u32, u32)> {
         let first = self.kernel(*of.first()?)?;
-        let is_same = |other: &CompiledKernel| other.lines == first.lines && other.nodes == first.nodes;
-        of.iter().all(|&one| self.kernel(one).is_some_and(is_same)).then_some(of[0])
+        of.iter()
+            .all(|&one| self.kernel(one).is_some_and(|other| other.comes_from_same(first)))
+            .then_some(of[0])
     }
 }
 

@@ -98,13 +98,20 @@ const DEBUG_FOLDER: &str = "torch_compile_debug";
 /// The depth of folders in which files are looked for.
 const DEPTH: usize = 6;
 
+/// How a file was named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Given,
+    Found,
+}
+
 fn join_provenance(trace: &mut Trace, given: &[PathBuf]) -> Result<(), String> {
     let mut files = Vec::new();
     for path in given {
         if path.is_dir() {
             files_in(path, DEPTH, trace.table.metadata.rank(), &mut files);
         } else {
-            files.push(path.clone());
+            files.push((path.clone(), Place::Given));
         }
     }
     if files.is_empty() {
@@ -130,12 +137,16 @@ fn join_provenance_in(trace: &mut Trace, folder: &Path) {
     }
 }
 
-fn join_files(trace: &mut Trace, files: &[PathBuf]) -> Result<(), String> {
+/// Joins files. Those that were found in folders are left out if they cannot be used, and reported.
+fn join_files(trace: &mut Trace, files: &[(PathBuf, Place)]) -> Result<(), String> {
     let mut read: Vec<(String, Vec<u8>)> = Vec::new();
-    for path in files {
+    for (path, place) in files {
         let name = path.display().to_string();
         let bytes = fs::read(path).map_err(|error| format!("{name}: {error}"))?;
-        read.push((name, bytes));
+        match (ProvenanceFile { path: &name, bytes: &bytes }.check(), place) {
+            (Err(error), Place::Found) => report(format!("not used: {error}")),
+            _ => read.push((name, bytes)),
+        }
     }
     let files: Vec<ProvenanceFile<'_>> =
         read.iter().map(|(path, bytes)| ProvenanceFile { path, bytes }).collect();
@@ -144,7 +155,7 @@ fn join_files(trace: &mut Trace, files: &[PathBuf]) -> Result<(), String> {
 
 /// Adds the files of a folder whose names say that PyTorch wrote them about compiled graphs, sorted. A log of another rank is left
 /// out.
-fn files_in(folder: &Path, depth: usize, rank: Option<i64>, found: &mut Vec<PathBuf>) {
+fn files_in(folder: &Path, depth: usize, rank: Option<i64>, found: &mut Vec<(PathBuf, Place)>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort_unstable();
@@ -152,7 +163,7 @@ fn files_in(folder: &Path, depth: usize, rank: Option<i64>, found: &mut Vec<Path
         if path.is_dir() && depth > 1 {
             files_in(&path, depth - 1, rank, found);
         } else if path.file_name().is_some_and(|name| is_file_of_compile(&name.to_string_lossy(), rank)) {
-            found.push(path);
+            found.push((path, Place::Found));
         }
     }
 }

@@ -84,6 +84,7 @@ fn generated_kernels_have_the_nodes_operators_and_lines_that_inductor_states() {
                 assert_eq!(graph["key"], truth["fx_graph_cache_key"], "{name}");
                 assert_eq!(graph["file"], truth["output_code"], "{name}");
                 assert_eq!(graph["matched_by"], "key", "{name}");
+                assert_eq!(graph["cached"], false, "{name}");
                 assert_eq!(lines(&row["source"]), set(&call["lines"]), "{name}:{handle}");
                 checked += 1;
                 // The nodes of a backward graph that is compiled later are in no file of this run.
@@ -259,11 +260,12 @@ fn folders_and_kernel_information_do_without_a_log() {
 fn files_of_another_run_or_kind_are_refused() {
     let mut trace = trace("a");
     let error = join(&mut trace, &[("run.log", &log("b"))]).expect_err("another model");
-    assert!(error.contains("are they of another run?"), "{error}");
+    assert!(error.contains("they are of another run"), "{error}");
     let error = join(&mut trace, &[("model.py", b"print(1)")]).expect_err("a program");
     assert!(error.contains("model.py: neither a file of torch.compile"), "{error}");
     let code = b"# AOT ID: ['0_forward']\n# [Provenance debug handles] cpp_fused_add_0:1\n";
-    let error = join(&mut trace, &[("one.py", code), ("two.py", code)]).expect_err("two graphs");
+    let error = join(&mut trace, &[("one.py", code), ("two.py", &[code, &b"#"[..]].concat())])
+        .expect_err("two graphs");
     assert!(error.contains("two.py: another file of this kind is in the same folder"), "{error}");
     for other in [&b"{}"[..], b"[]", b"", b"{\"traceEvents\":[]}", b"\x80\x04K\x01."] {
         assert!(join(&mut trace, &[("other", other)]).is_err(), "{other:?}");
@@ -352,6 +354,85 @@ fn kernels_on_a_device_and_in_replayed_graphs_have_sources() {
     assert_eq!(sources(&trace), [pair("(no source)", "-"), pair("model.py:12", "inductor")]);
 }
 
+/// A log of a cached graph: that of [`log_of`], with its key.
+fn log_with_key(id: u32, key: &str, kernels: &[(&str, u32)]) -> String {
+    let ids = format!("\"frame_id\": {id}, \"frame_compile_id\": 0, \"attempt\": 0, \"has_payload\": \"0\"");
+    let record = format!(
+        "V1130 09:16:02.479000 1 torch/x.py:1] {{\"artifact\": {{\"name\": \"fx_graph_cache_hit\"}}, {ids}}}"
+    );
+    format!("{}{record}\n\t{{\"key\": \"{key}\"}}\n", log_of(id, kernels))
+}
+
+/// A call of a compiled graph in a region, as its operators.
+fn call(region: u32, key: &str, ts: i64, inner: &[Value]) -> Vec<Value> {
+    let mut events = vec![
+        json!({"ph":"X","cat":"cpu_op","name":format!("Torch-Compiled Region: {region}/0"),"pid":1,"tid":1,"ts":ts,"dur":90}),
+        json!({"ph":"X","cat":"cpu_op","name":"CompiledFunction","pid":1,"tid":1,"ts":ts + 1,"dur":88}),
+        json!({"ph":"X","cat":"user_annotation","name":format!("## Call CompiledFxGraph {key} ##"),"pid":1,"tid":1,"ts":ts + 2,"dur":86}),
+    ];
+    events.extend_from_slice(inner);
+    events
+}
+
+fn kernel_call(ts: i64) -> Value {
+    json!({"ph":"X","cat":"cpu_op","name":"triton_poi_fused_add_0","pid":1,"tid":1,"ts":ts,"dur":20})
+}
+
+#[test]
+fn functions_that_share_a_key_are_distinguished_by_their_regions() {
+    let calls = [call(0, "fabc", 0, &[kernel_call(5)]), call(1, "fabc", 100, &[kernel_call(105)])];
+    let mut trace = made(&json!(calls.concat()));
+    let log = |line: u32, id: u32| log_with_key(id, "fabc", &[("triton_poi_fused_add_0", line)]);
+    join(&mut trace, &[("run.log", (log(3, 0) + &log(9, 1)).as_bytes())]).expect("the log");
+    let of =
+        |kind: &str, key: &str| of_kind(&trace, kind).iter().map(|row| row[key].clone()).collect::<Vec<_>>();
+    assert_eq!(of("graph", "compile_id"), ["0/0", "1/0"]);
+    assert_eq!(of("graph", "matched_by"), ["key", "key"]);
+    assert_eq!(of("graph", "cached"), [true, true]);
+    assert!(text(&trace, "compiled").contains("0/0 inference (cached)"));
+    assert_eq!(of("kernel", "source"), ["model.py:3", "model.py:9"]);
+}
+
+#[test]
+fn a_graph_with_another_key_is_another_graph() {
+    let mut trace = made(&json!(call(0, "fabc", 0, &[kernel_call(5)])));
+    let old = log_with_key(0, "fold", &[("triton_poi_fused_add_0", 3)]);
+    assert!(join(&mut trace, &[("old.log", old.as_bytes())]).is_err(), "the same region and names");
+    // Output of the program before the first record, and a mark of the encoding.
+    let own = format!("\u{feff}Starting\n{}", log_with_key(0, "fabc", &[("triton_poi_fused_add_0", 3)]));
+    join(&mut trace, &[("run.log", own.as_bytes()), ("again.log", own.as_bytes())]).expect("the log");
+    assert_eq!(of_kind(&trace, "graph")[0]["matched_by"], "key");
+    // Without the annotation, the region is around the functions of autograd.
+    let bare: Vec<Value> = call(0, "", 0, &[kernel_call(5)])
+        .into_iter()
+        .filter(|event| event["cat"] != "user_annotation")
+        .collect();
+    let mut trace = made(&json!(bare));
+    join(&mut trace, &[("run.log", own.as_bytes())]).expect("the log");
+    assert_eq!(of_kind(&trace, "graph")[0]["matched_by"], "region");
+}
+
+#[test]
+fn a_replay_in_a_compiled_region_has_sources() {
+    let launch = json!({"ph":"X","cat":"cuda_runtime","name":"cudaGraphLaunch","pid":1,"tid":1,"ts":10,"dur":5,"args":{"correlation":8}});
+    let mut events = call(0, "fabc", 0, &[launch]);
+    for (name, ts) in [("triton_poi_fused_add_0", 40), ("ampere_sgemm", 50), ("triton_red_fused_sum_1", 60)] {
+        events.push(json!({"ph":"X","cat":"kernel","name":name,"pid":0,"tid":7,"ts":ts,"dur":5,"args":{"correlation":8}}));
+    }
+    let mut trace = made(&json!(events));
+    let log = log_with_key(0, "fabc", &[("triton_poi_fused_add_0", 3), ("triton_red_fused_sum_1", 4)]);
+    join(&mut trace, &[("run.log", log.as_bytes())]).expect("the log");
+    let source = |name: &str| {
+        let rows = rows(&trace, "kernels");
+        let row = rows.iter().find(|row| row["name"] == name).expect("a kernel");
+        (row["source"].clone(), row["source_by"].clone())
+    };
+    assert_eq!(source("triton_red_fused_sum_1"), (json!("model.py:4"), json!("kernel_name")));
+    assert_eq!(source("ampere_sgemm").1, Value::Null);
+    let graph = &of_kind(&trace, "graph")[0];
+    assert_eq!((&graph["matched_by"], &graph["device_ns"]), (&json!("key"), &json!(15_000)));
+}
+
 #[test]
 fn stacks_of_the_trace_show_lines_where_they_have_them() {
     let with = |caller: Option<&str>| {
@@ -372,6 +453,14 @@ fn stacks_of_the_trace_show_lines_where_they_have_them() {
     };
     assert_eq!(with(None).as_deref(), Some("train.py(3): main"), "the function and its first line");
     assert_eq!(with(Some("train.py:17")).as_deref(), Some("train.py:17"), "the line of the call");
+    // An operator of Python, such as `+`, is no call: only the function around it is known, not the line from which that is called.
+    let trace = made(&json!([
+        {"ph":"X","cat":"python_function","name":"train.py(3): inner","pid":1,"tid":1,"ts":0,"dur":90,"args":{"CallFrom":"train.py:40"}},
+        {"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":5,"dur":20,"args":{"External id":2}},
+        {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":10,"dur":5,"args":{"correlation":7,"External id":2}},
+        {"ph":"X","cat":"kernel","name":"add","pid":0,"tid":7,"ts":40,"dur":24,"args":{"correlation":7,"External id":2}}
+    ]));
+    assert_eq!(rows(&trace, "kernels")[0]["source"], "train.py(3): inner");
 }
 
 #[test]

@@ -17,6 +17,9 @@ pub(crate) struct Power {
     pub(crate) interval_ns: i64,
 }
 
+/// How many times the usual time a reading can hold.
+const MOST_INTERVALS: i64 = 3;
+
 /// The names of counters end with a unit; this is what one unit is, in watts.
 const UNITS: [(&str, f64); 2] = [("power (mw)", 1e-3), ("power (w)", 1.0)];
 
@@ -29,7 +32,8 @@ impl Power {
                 |counter: &&Counter| watts(counter).is_some() && device_of(counter) == Some(&*device.0);
             let counter = counters.iter().find(is_own)?;
             let unit = watts(counter)?;
-            Some(counter.points.iter().map(|&(at, value)| (at, value * unit)).collect())
+            let points = counter.points.iter().filter(|point| point.1 >= 0.0);
+            Some(points.map(|&(at, value)| (at, value * unit)).collect())
         };
         let devices: Option<Vec<Vec<(i64, f64)>>> = analysis.activities().iter().map(of_device).collect();
         let devices = devices.filter(|devices| !devices.is_empty())?;
@@ -44,13 +48,12 @@ impl Power {
 
     fn joules_of(&self, points: &[(i64, f64)], (start, end): Interval) -> Option<f64> {
         let first = points.partition_point(|point| point.0 <= start).checked_sub(1)?;
-        let last = points.last()?.0.saturating_add(self.interval_ns.saturating_mul(2));
-        if last < end {
-            return None;
-        }
         let mut joules = 0.0;
         for (at, point) in points.iter().enumerate().skip(first).take_while(|(_, point)| point.0 < end) {
             let until = points.get(at + 1).map_or(end, |next| next.0.min(end));
+            if until - point.0 > self.interval_ns.saturating_mul(MOST_INTERVALS) {
+                return None;
+            }
             joules += point.1 * (until - point.0.max(start)).max(0) as f64 / 1e9;
         }
         Some(joules)

@@ -2,18 +2,18 @@
 //!
 //! The trace shows calls of graphs and the names of kernels. The rest comes from the files that were joined.
 
-use super::source::{Sources, joined};
+use super::source::{Source, SourceBy, Sources, joined};
 use crate::base::index::Index;
 use crate::base::names::Names;
 use crate::base::order::{descending, sort_by_key};
 use crate::trace::Trace;
 use crate::trace::provenance::Provenance;
-use crate::trace::provenance::calls::{Call, Calls, MatchedBy, generated};
+use crate::trace::provenance::calls::{Call, Calls, MatchedBy};
 use crate::trace::provenance::frames::{Break, CompiledFrame};
 use crate::trace::provenance::graphs::{CompiledGraph, CompiledKernel};
+use crate::trace::provenance::names::generated;
 use crate::trace::table::events::Row;
 use alloc::borrow::Cow;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The answer of `compiled`.
@@ -50,7 +50,7 @@ pub(super) struct KernelCalls<'a> {
     pub(super) count: usize,
     pub(super) host_ns: i64,
     pub(super) device_ns: i64,
-    pub(super) source: Option<String>,
+    pub(super) source: Option<Source>,
 }
 
 /// A place where graphs broke, and how often it was met.
@@ -106,7 +106,9 @@ impl<'a> Finder<'a> {
         };
         let (compile_id, key) = (call.compile_id(table), call.key(table));
         let is_same = |other: &GraphCalls<'_>| match (graph, other.graph) {
-            (Some((graph, _)), Some((of, _))) => core::ptr::eq(graph, of),
+            (Some((graph, by)), Some((of, _))) => {
+                core::ptr::eq(graph, of) && (by != MatchedBy::Equal || other.compile_id == compile_id)
+            }
             (None, None) => (other.compile_id, other.key) == (compile_id, key),
             _ => false,
         };
@@ -204,7 +206,7 @@ impl<'a> Finder<'a> {
             kernel.device_ns += ns;
             if kernel.source.is_none() && kernel.kernel.is_none() {
                 let sources = sources.get_or_insert_with(|| Sources::new(self.trace));
-                kernel.source = sources.of(work).map(|source| source.text);
+                kernel.source = sources.of(work);
             }
         }
     }
@@ -213,7 +215,7 @@ impl<'a> Finder<'a> {
         for kernel in &mut self.answer.kernels {
             let lines = kernel.kernel.map_or(&[][..], |kernel| &kernel.lines);
             if !lines.is_empty() {
-                kernel.source = Some(joined(lines));
+                kernel.source = Some(Source { text: joined(lines), by: SourceBy::Inductor });
             }
         }
         for one in self.known.into_iter().flat_map(|known| &known.breaks) {
@@ -240,13 +242,16 @@ impl Compiled<'_> {
 impl GraphCalls<'_> {
     /// A short text for the graph: the compile id and the kind, else the key.
     pub(super) fn label(&self) -> Cow<'_, str> {
-        let kind = self.graph.and_then(|(graph, _)| graph.kind);
-        match (self.compile_id, kind, self.key) {
-            (Some(id), Some(kind), _) => alloc::format!("{id} {}", kind.as_str()).into(),
-            (Some(id), None, _) => id.into(),
+        let only = self.graph.filter(|known| known.1 != MatchedBy::Equal).map(|known| known.0);
+        let cached = if self.graph.is_some_and(|known| known.0.is_cached) { " (cached)" } else { "" };
+        match (self.compile_id, only.and_then(|only| only.kind), self.key) {
+            (Some(id), Some(kind), _) => alloc::format!("{id} {}{cached}", kind.as_str()).into(),
+            (Some(id), None, _) => alloc::format!("{id}{cached}").into(),
             (None, _, Some(key)) => key.get(..12).unwrap_or(key).into(),
             (None, Some(kind), None) => kind.as_str().into(),
-            (None, None, None) => "AOTInductor".into(),
+            // Only AOTInductor calls graphs without any of these.
+            (None, None, None) if self.count == 0 => "AOTInductor".into(),
+            (None, None, None) => "(unknown)".into(),
         }
     }
 }

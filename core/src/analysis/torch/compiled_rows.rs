@@ -1,6 +1,7 @@
 //! The answer of `compiled` as rows and as text.
 
 use super::compiled::{Broken, Compiled, GraphCalls, KernelCalls};
+use super::source::SourceBy;
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
 use crate::analysis::query::{Answer, Input, Query};
@@ -111,6 +112,8 @@ columns! {
         Column::text("key", "", "The key of the graph in the cache of Inductor.").nullable() => graph.key,
         Column::text("file", "", "The name of the generated file; null without a log.").nullable() =>
             only.and_then(|only| only.file.as_deref()),
+        Column::bool("cached", "Cached", "Whether Inductor took it from its cache: the lines of its kernels are then those of the program that was compiled first. Null without a log.").nullable().minor() =>
+            only.filter(|only| only.key.is_some()).map(|only| only.is_cached),
         Column::word("matched_by", "Matched by", &MatchedBy::VOCABULARY, "What shows which graph of the files is called: `key` its key, `file` the generated file in the stack, `region` the compile id and the names of kernels, `names` the names of kernels only, `equal_graphs` that several graphs fit whose kernels come from the same nodes and lines; null if no graph of the files fits, or several different ones do.")
             .nullable().minor() => graph.graph.map(|known| known.1.as_str()),
         Column::text("recompile_reason", "Recompiled because", "Why the frame was compiled again: the first guard that failed; null for a first compilation and without a log.").nullable() =>
@@ -128,14 +131,16 @@ columns! {
     } [
         NUMBER => one.graph + 1,
         Column::text("name", "Kernel", "The name of the operator in the trace.") => one.name,
-        Column::int("handle", "Handle", "The number of the call in the generated code, from 1; null without files.").nullable().minor() =>
+        Column::int("handle", "Handle", "PyTorch's number of the call in the generated code; null without files.").nullable().minor() =>
             known.map(|known| known.handle as usize),
         CALLS => one.count,
         HOST => one.host_ns,
         DEVICE => one.device_ns,
         Column::text("source", "Source", "The lines of the program that its nodes come from, as FILE:LINE; without files, the generated file that the trace names.").nullable() =>
-            one.source.as_deref(),
-        Column::text("operators", "Operators", "The operators that it computes: those of its nodes, else those before decomposition; null without files.").nullable() =>
+            one.source.as_ref().map(|source| source.text.as_str()),
+        Column::word("source_by", "", &SourceBy::VOCABULARY, "What shows the source, as in `kernels`.").nullable() =>
+            one.source.as_ref().map(|source| source.by.as_str()),
+        Column::text("operators", "Operators", "The operators of its nodes; of a generated kernel whose nodes are not known, those before decomposition; null without files.").nullable() =>
             texts(known, |known| &known.operators),
         Column::text("nodes", "Nodes", "The nodes of the graph that Inductor lowered.").nullable().minor() =>
             texts(known, |known| &known.nodes),
@@ -180,6 +185,10 @@ fn text(compiled: &Compiled<'_>) -> Page {
         Some(0) => {}
         Some(count) => page.line(format!("  the graph of {} is not in the files, or several fit", counted(count, "call"))),
     }
+    let is_cached = |graph: &GraphCalls<'_>| graph.graph.is_some_and(|known| known.0.is_cached);
+    if compiled.graphs.iter().any(is_cached) {
+        page.line("  (cached): from the cache of Inductor; the lines are those of the program that was compiled first");
+    }
     page.indented("Graphs", &graphs_table(compiled));
     page.indented(&listed("Kernels", compiled.kernels.len()), &kernels_table(compiled));
     let mut breaks = Rows::page(&["Line", "Compilations", "Reason"]);
@@ -217,7 +226,7 @@ fn kernels_table(compiled: &Compiled<'_>) -> Rows {
             Cell::Int(one.count as i64),
             Cell::Ns(one.host_ns),
             Cell::Ns(one.device_ns),
-            optional(one.source.as_deref()),
+            optional(one.source.as_ref().map(|source| source.text.as_str())),
             optional(texts(one.kernel, |kernel| &kernel.operators).as_deref()),
         ]);
     }

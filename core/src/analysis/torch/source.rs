@@ -70,10 +70,12 @@ impl<'a> Sources<'a> {
             return found(file.to_owned(), SourceBy::Generated);
         }
         let recorded = table.field(op, Key::CallStack).and_then(|stack| stack.as_str()).unwrap_or("");
-        let is_own = |frame: &&str| frame.contains(".py(") && !is_torch_frame(frame);
         let calls = self.calls.iter().find(|calls| core::ptr::eq(calls.0, owner.trace));
         let call = calls.and_then(|calls| calls.1[op.index()]);
-        let place = recorded.split(';').find(is_own).or_else(|| call.map(|call| place(table, call)))?;
+        let place = recorded
+            .split(';')
+            .find(|frame| is_own(frame))
+            .or_else(|| call.map(|call| place(table, call)))?;
         let by = if is_generated_file(place) { SourceBy::Generated } else { SourceBy::Stack };
         found(place.to_owned(), by)
     }
@@ -94,9 +96,14 @@ pub(crate) fn joined(lines: &[Line]) -> String {
     text
 }
 
-/// Where a Python call comes from; of a trace without the lines of calls, its function.
+/// The place that a Python call shows: its own function, in which the line is not known, or the line that it was called from.
 fn place(table: &Table, call: Row) -> &str {
-    from(table, call).unwrap_or_else(|| table.name(call))
+    if is_own(table.name(call)) { table.name(call) } else { from(table, call).unwrap_or_default() }
+}
+
+/// Whether a frame is of Python and not PyTorch's.
+fn is_own(frame: &str) -> bool {
+    frame.contains(".py(") && !is_torch_frame(frame)
 }
 
 fn from(table: &Table, call: Row) -> Option<&str> {
@@ -105,13 +112,13 @@ fn from(table: &Table, call: Row) -> Option<&str> {
 
 fn python_calls(trace: &Trace) -> Vec<Option<Row>> {
     let (table, tree) = (&trace.table, &trace.tree);
-    let own = table.names.that(|name| name.contains(".py(") && !is_torch_frame(name));
+    let own = table.names.that(is_own);
     let mut calls: Vec<Option<Row>> = vec![None; table.len()];
     for at in tree.positions() {
         let row = tree.row(at);
         let around = tree.parent(at).and_then(|above| calls[tree.row(above).index()]);
         let is_call = table.category(row) == Category::PythonFunction
-            && from(table, row).map_or_else(|| own.has(table.name_id(row)), |from| !is_torch_frame(from));
+            && (own.has(table.name_id(row)) || from(table, row).is_some_and(|from| !is_torch_frame(from)));
         calls[row.index()] = if is_call { Some(row) } else { around };
     }
     for at in tree.positions() {

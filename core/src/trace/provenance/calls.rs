@@ -2,7 +2,8 @@
 
 use super::graphs::CompiledGraph;
 use super::kind::CompiledKind;
-use super::text::{base_name, before, cut, cut_last, number};
+use super::names::{generated, name_in_code, name_of_call};
+use super::text::{base_name, cut, cut_last};
 use crate::base::names::{NameId, NameSet, Names};
 use crate::base::order::sort_by_key;
 use crate::base::words::words;
@@ -66,10 +67,12 @@ impl Calls {
         let table = &trace.table;
         let files: Vec<&str> = graphs.iter().filter_map(|graph| graph.file.as_deref()).collect();
         let is_code = |name: &str| python_file(name).is_some_and(|file| files.contains(&file));
-        let [regions, keyed, code]: [NameSet; 3] = [
+        let [regions, keyed, code, wrappers]: [NameSet; 4] = [
             table.names.that(|name| name.starts_with(REGION)),
             table.names.that(|name| name.starts_with(KEYED)),
             table.names.that(|name| !files.is_empty() && is_code(name)),
+            // The functions of autograd around a compiled graph.
+            table.names.that(|name| name.contains("CompiledFunction")),
         ];
         let mut found = Calls {
             calls: vec![Call::default()],
@@ -97,7 +100,7 @@ impl Calls {
             let (is_region, is_keyed) = (regions.has(name), keyed.has(name));
             if is_region || is_keyed || code.has(name) {
                 (call, operator) = (found.begin(call, row, (is_region, is_keyed)), None);
-            } else if operator.is_none() && table.category(row) == Category::CpuOp {
+            } else if operator.is_none() && table.category(row) == Category::CpuOp && !wrappers.has(name) {
                 operator = Some(row);
                 found.calls[call as usize].operators.push(row);
             }
@@ -166,25 +169,32 @@ impl Call {
         let file = self.code.and_then(|row| python_file(table.name(row)));
         let is_of = |of: &Option<String>, own: Option<&str>| own.is_some() && of.as_deref() == own;
         let by = [MatchedBy::Key, MatchedBy::File, MatchedBy::Region, MatchedBy::Names];
+        let is_of_region = |graph: &CompiledGraph| {
+            is_of(&graph.compile_id, compile_id) && graph.kind != Some(CompiledKind::Backward)
+        };
+        // A graph that has another key or compile id is another graph.
+        let is_open = |own: &Option<String>, known: Option<&str>| own.is_none() || known.is_none();
         let fits = |by, graph: &CompiledGraph| match by {
             MatchedBy::Key => is_of(&graph.key, key),
-            MatchedBy::File => is_of(&graph.file, file),
-            MatchedBy::Region => {
-                is_of(&graph.compile_id, compile_id) && graph.kind != Some(CompiledKind::Backward)
-            }
-            // A graph that has another key or compile id is another graph.
-            _ => {
-                (graph.key.is_none() || key.is_none()) && (graph.compile_id.is_none() || compile_id.is_none())
-            }
+            MatchedBy::File => is_of(&graph.file, file) && is_open(&graph.key, key),
+            MatchedBy::Region => is_of_region(graph) && is_open(&graph.key, key),
+            _ => is_open(&graph.key, key) && is_open(&graph.compile_id, compile_id),
         };
         for by in by {
             let mut candidates: Vec<usize> = (0..graphs.len()).filter(|&at| fits(by, &graphs[at])).collect();
+            // Functions with the same code share its key and its file.
+            if candidates.iter().any(|&at| is_of_region(&graphs[at])) {
+                candidates.retain(|&at| is_of_region(&graphs[at]));
+            }
             if candidates.is_empty() {
                 continue;
             }
             candidates.retain(|&at| self.calls_kernels_of(table, &graphs[at], (known, at)));
+            if by != MatchedBy::Key && !self.has_generated(table) {
+                return None;
+            }
             let (&last, others) = candidates.split_last()?;
-            let is_same = |&at: &usize| graphs[at].kernels == graphs[last].kernels;
+            let is_same = |&at: &usize| graphs[at].comes_from_same(&graphs[last]);
             let by = if others.is_empty() { by } else { MatchedBy::Equal };
             return others.iter().all(is_same).then_some((last, by));
         }
@@ -198,11 +208,10 @@ impl Call {
         graph: &CompiledGraph,
         (known, at): (&KnownKernels, usize),
     ) -> bool {
-        self.has_generated(table)
-            && self.operators.iter().filter_map(|&row| generated(table.name(row))).all(|(number, name)| {
-                (number.is_none() || graph.number.is_none() || number == graph.number)
-                    && known.names.find(name).is_some_and(|name| known.has(at, name))
-            })
+        self.operators.iter().filter_map(|&row| generated(table.name(row))).all(|(number, name)| {
+            (number.is_none() || graph.number.is_none() || number == graph.number)
+                && known.names.find(name).is_some_and(|name| known.has(at, name))
+        })
     }
 
     /// The operators that are calls of kernels of a graph, with the positions of these in it. Those are left out whose number differs
@@ -268,30 +277,6 @@ impl KnownKernels {
     fn has(&self, graph: usize, name: NameId) -> bool {
         !self.of_name(graph, name).is_empty()
     }
-}
-
-/// The name of a generated kernel, and the number of its graph: `graph_0_cpp_fused_add_0`.
-pub(crate) fn generated(name: &str) -> Option<(Option<u32>, &str)> {
-    let numbered = name.strip_prefix("graph_").and_then(|rest| cut(rest, "_"));
-    let numbered = numbered.and_then(|(first, name)| Some((Some(number(first)?), name)));
-    let (number, name) = numbered.unwrap_or((None, name));
-    let is_generated =
-        name.starts_with("triton_") || name.starts_with("cpp_") || cut(name, "_fused_").is_some();
-    (is_generated && cut(name, "::").is_none()).then_some((number, name))
-}
-
-/// The name by which an operator of a trace is found in code: `addmm` of `aten::addmm`.
-fn name_of_call(operator: &str) -> &str {
-    generated(operator).map_or_else(|| operator.strip_prefix("aten::").unwrap_or(operator), |found| found.1)
-}
-
-/// The same of a kernel in code: `addmm` of `extern_kernels.addmm`, `convolution` of `torch.ops.aten.convolution.default`.
-fn name_in_code(kernel: &str) -> &str {
-    if let Some(external) = kernel.strip_prefix("extern_kernels.") {
-        return external;
-    }
-    let operator = kernel.strip_prefix("torch.ops.").unwrap_or(kernel).strip_prefix("aten.");
-    operator.map_or(kernel, |name| before(name, "."))
 }
 
 /// The base name of the file of a Python function: `cok3.py` of `cache/ok/cok3.py(457): call`.

@@ -8,6 +8,7 @@ use super::kind::CompiledKind;
 use super::log::{Log, is_log};
 use super::nodes::{self, GraphNodes};
 use super::text::{base_name, before, cut, cut_last, folder, member, names};
+use crate::base::diagnostics::Diagnostics;
 use crate::base::error::Error;
 use crate::trace::read::pickle::Pickle;
 use crate::trace::read::snapshot::is_pickle;
@@ -23,6 +24,8 @@ pub(super) struct Files<'a> {
     pub(super) frames: Vec<CompiledFrame>,
     pub(super) breaks: Vec<Break>,
     pub(super) nodes: GraphNodes,
+    /// What is wrong with compressed files.
+    pub(super) diagnostics: Diagnostics,
     /// The graphs whose files are in folders.
     folders: Vec<(&'a str, Parts)>,
 }
@@ -48,7 +51,7 @@ impl<'a> Files<'a> {
     /// # Errors
     /// Returns why it cannot be used.
     pub(super) fn read(&mut self, file: &ProvenanceFile<'a>) -> Used {
-        let bytes = unpacked(file.bytes);
+        let bytes = self.unpacked(file.bytes);
         if is_pickle(&bytes) {
             let pickle = Pickle::read(&bytes, PICKLE_BYTES).map_err(|fault| fault.what)?;
             let is_read = nodes::from_pickle(&pickle).is_some_and(|json| nodes::read(&mut self.nodes, &json));
@@ -67,6 +70,22 @@ impl<'a> Files<'a> {
             Ok(json) => self.read_json(file.path, json),
             Err(_) => self.read_text(file.path, &text),
         }
+    }
+
+    /// The decompressed bytes; of damaged ones, those before the damage.
+    fn unpacked(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut sink = |piece: &[u8]| -> Result<(), Error> {
+            out.extend_from_slice(piece);
+            Ok(())
+        };
+        let mut unpacker = Unpacker::default();
+        if unpacker.feed(bytes, &mut sink).is_ok()
+            && let Ok(diagnostics) = unpacker.finish(&mut sink)
+        {
+            self.diagnostics.append(&diagnostics);
+        }
+        out
     }
 
     fn read_json(&mut self, path: &'a str, json: Json) -> Used {
@@ -134,18 +153,4 @@ fn put<T>(place: &mut Option<T>, file: T) -> Used {
     }
     *place = Some(file);
     Ok(())
-}
-
-/// The decompressed bytes; of damaged ones, those before the damage.
-fn unpacked(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut sink = |piece: &[u8]| -> Result<(), Error> {
-        out.extend_from_slice(piece);
-        Ok(())
-    };
-    let mut unpacker = Unpacker::default();
-    if unpacker.feed(bytes, &mut sink).is_ok() {
-        let _ = unpacker.finish(&mut sink);
-    }
-    out
 }

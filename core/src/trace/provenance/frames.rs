@@ -46,7 +46,8 @@ impl CompiledFrame {
 impl Break {
     pub(super) fn read(compile_id: Option<String>, text: &str) -> Option<Break> {
         let line = cut(text, "Graph break in user code at ")?.1.lines().next()?;
-        let mut rest = cut(text, "Graph Break Reason: ").map_or("", |parts| parts.1).lines();
+        let reason = cut(text, "Graph Break Reason: ").or_else(|| cut(text, "Reason: "));
+        let mut rest = reason.map_or("", |parts| parts.1).lines();
         let first = rest.next().unwrap_or("");
         // The first line states what was traced; the next one what is not supported.
         let detail = rest.map(str::trim).find(|line| !line.is_empty());

@@ -2,9 +2,11 @@
 
 use super::code::{Code, Nodes, nodes_of};
 use super::kind::CompiledKind;
-use super::text::{cut_last, member, names, number, push_new, texts};
+use super::names::generated;
+use super::text::{cut_last, member, names, number, push_new, text, texts};
 use super::traceback::{Line, user_line};
 use crate::base::order::{sort_by, sort_by_key};
+use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::Value as Json;
@@ -21,6 +23,8 @@ pub(crate) struct CompiledGraph {
     pub(crate) key: Option<String>,
     /// The base name of the generated file.
     pub(crate) file: Option<String>,
+    /// Whether it was in the cache of Inductor: the lines are then those of the program that was compiled first.
+    pub(crate) is_cached: bool,
     /// The kernels and external calls, in the order of the code.
     pub(crate) kernels: Vec<CompiledKernel>,
 }
@@ -42,6 +46,23 @@ pub(crate) struct CompiledKernel {
     pub(crate) lines: Vec<Line>,
 }
 
+impl CompiledGraph {
+    /// Whether both have the same kernels, which come from the same nodes and lines. What else is known of them can differ: a log of a
+    /// cache hit has no graph.
+    pub(super) fn comes_from_same(&self, other: &CompiledGraph) -> bool {
+        self.kernels.len() == other.kernels.len()
+            && self.kernels.iter().zip(&other.kernels).all(|(own, other)| {
+                (&own.name, own.handle) == (&other.name, other.handle) && own.comes_from_same(other)
+            })
+    }
+}
+
+impl CompiledKernel {
+    pub(super) fn comes_from_same(&self, other: &CompiledKernel) -> bool {
+        self.lines == other.lines && self.nodes == other.nodes
+    }
+}
+
 /// What the files say about one graph.
 #[derive(Default)]
 pub(super) struct Parts {
@@ -50,6 +71,7 @@ pub(super) struct Parts {
     pub(super) number: Option<u32>,
     pub(super) key: Option<String>,
     pub(super) file: Option<String>,
+    pub(super) is_cached: bool,
     pub(super) code: Option<Code>,
     /// The text of the graph that Inductor lowers.
     pub(super) graph: Option<String>,
@@ -60,6 +82,12 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    /// Takes the key from the record about the cache.
+    #[expect(clippy::needless_pass_by_value, reason = "it is used as all functions that add JSON")]
+    pub(super) fn set_key(&mut self, json: Json) {
+        self.key = text(&json, "key").map(ToOwned::to_owned);
+    }
+
     /// Puts together what the files say.
     pub(super) fn finish(self) -> CompiledGraph {
         let nodes = self.graph.as_deref().map(nodes_of).unwrap_or_default();
@@ -71,6 +99,7 @@ impl Parts {
             number: self.number.or(code.number),
             key: self.key,
             file: self.file,
+            is_cached: self.is_cached,
             kernels,
         }
     }
@@ -115,7 +144,8 @@ impl Parts {
             node.operator.iter().for_each(|name| push_new(&mut operators, name));
             lines.extend(node.line.iter().filter(|_| !has_lines).cloned());
         }
-        if operators.is_empty() {
+        // The comment above an external call lists what produces its inputs as well.
+        if operators.is_empty() && generated(name).is_some() {
             let original = self.code.as_ref().and_then(|code| code.original(handle));
             operators = original.unwrap_or_default().to_vec();
         }

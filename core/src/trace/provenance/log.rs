@@ -21,13 +21,17 @@ pub(super) struct Log {
     pending: Vec<(Option<String>, String)>,
 }
 
-/// Whether a text is a structured log: its first line is a record.
+/// The number of lines before the first record that can be something else, such as output of the program.
+const MOST_BEFORE: usize = 1000;
+
+/// Whether a text is a structured log: one of its first lines is a record.
 pub(super) fn is_log(content: &str) -> bool {
-    content.lines().next().is_some_and(|line| record_of(line).is_some())
+    content.lines().take(MOST_BEFORE).any(|line| record_of(line).is_some())
 }
 
 /// `V1130 09:15:09.165000 23524 torch/file.py:1390] {"artifact": …}`: the JSON after the source.
 fn record_of(line: &str) -> Option<&str> {
+    let line = line.trim_start_matches('\u{feff}');
     let is_record = matches!(line.as_bytes(), [b'V' | b'D' | b'I' | b'W' | b'E', b'0'..=b'9', ..]);
     let (head, _) = cut(line, "] {").filter(|_| is_record)?;
     Some(&line[head.len() + 2..])
@@ -77,9 +81,13 @@ impl Log {
             "inductor_provenance_tracking_kernel_stack_traces" => {
                 self.add_to_graph(id.as_deref(), &payload, |graph, json| graph.stacks = Some(json));
             }
-            "fx_graph_cache_miss" | "fx_graph_cache_hit" | "fx_graph_cache_bypass" => {
+            "fx_graph_cache_miss" | "fx_graph_cache_bypass" => {
+                self.add_to_graph(id.as_deref(), &payload, Parts::set_key);
+            }
+            "fx_graph_cache_hit" => {
                 self.add_to_graph(id.as_deref(), &payload, |graph, json| {
-                    graph.key = text(&json, "key").map(ToOwned::to_owned);
+                    graph.is_cached = true;
+                    graph.set_key(json);
                 });
             }
             _ => {}

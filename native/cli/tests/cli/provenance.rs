@@ -42,9 +42,14 @@ fn files_are_given_or_found_next_to_a_trace() {
         .expect("a copy");
     let output = kinetoscope(&["compiled", &trace]);
     assert!(output.status.success());
-    assert!(errors(&output).contains("are not used: no kernel in the trace"), "{}", errors(&output));
+    assert!(errors(&output).contains("are not used: nothing in the trace"), "{}", errors(&output));
     fs::copy(&log, named("dedicated_log_torch_trace_rank_0_a.log.gz")).expect("a copy");
     assert_eq!(sources(&[&trace]).0.len(), 29);
+    // A file that cannot be used does not keep the others from being used.
+    fs::write(named("kernel_information.json"), "").expect("a file");
+    assert_eq!(sources(&[&trace]).0.len(), 29);
+    let output = kinetoscope(&["compiled", &trace]);
+    assert!(errors(&output).contains("not used: "), "{}", errors(&output));
     // A debug folder has the nodes of the forward pass.
     let debug = tempfile::tempdir().expect("a folder");
     let of_graph = debug.path().join("torch_compile_debug/run_1-pid_2/torchinductor/model__0_forward_1.0");
@@ -66,7 +71,7 @@ fn other_files_are_refused() {
     let trace = shown(&data("inductor/a/trace.json.gz"));
     let empty = tempfile::tempdir().expect("a folder");
     for (path, part) in [
-        (data("inductor/b/torch_trace.log.gz"), "are they of another run?"),
+        (data("inductor/b/torch_trace.log.gz"), "they are of another run"),
         (data("inductor/README.md"), "neither a file of torch.compile nor annotations of CUDA graphs"),
         (empty.path().join("absent.log"), "absent.log: "),
         (empty.path().to_owned(), "no file of torch.compile is in this folder"),

@@ -81,6 +81,9 @@ fn energy_is_unknown_without_readings_of_every_device_and_time() {
     assert_eq!(of("GPU 1 power", all()), None, "no unit");
     assert_eq!(of("GPU 1 power (W)", (0..=6000).step_by(500)), None, "the end is missing");
     assert_eq!(of("GPU 1 power (W)", (3000..=10_000).step_by(500)), None, "the start is missing");
+    let hole = |ts: &i64| !(3000..7000).contains(ts);
+    let holed = trace(&[iterations(1), readings("GPU 1 power (W)", all().filter(hole), |_| 200)]);
+    assert_eq!(energy(&holed, "total", &Value::Null).0, None, "the middle is missing");
     let readings = readings("GPU 1 power (W)", all(), |_| 200);
     let other = trace(&[iterations(1), iterations(0), readings]);
     assert_eq!(energy(&other, "total", &Value::Null).0, None, "a second device");

@@ -1447,6 +1447,8 @@ export interface CompiledCompiledGraphRow {
   key: string | null;
   /** The name of the generated file; null without a log. */
   file: string | null;
+  /** Whether Inductor took it from its cache: the lines of its kernels are then those of the program that was compiled first. Null without a log. */
+  cached: boolean | null;
   /** What shows which graph of the files is called: `key` its key, `file` the generated file in the stack, `region` the compile id and the names of kernels, `names` the names of kernels only, `equal_graphs` that several graphs fit whose kernels come from the same nodes and lines; null if no graph of the files fits, or several different ones do. */
   matched_by: CompiledMatchedBy | null;
   /** Why the frame was compiled again: the first guard that failed; null for a first compilation and without a log. */
@@ -1464,7 +1466,7 @@ export interface CompiledCompiledKernelRow {
   graph: number;
   /** The name of the operator in the trace. */
   name: string;
-  /** The number of the call in the generated code, from 1; null without files. */
+  /** PyTorch's number of the call in the generated code; null without files. */
   handle: number | null;
   /** The number of calls; of a graph of AOTInductor 0, because the trace does not show its calls. */
   calls: number;
@@ -1474,7 +1476,9 @@ export interface CompiledCompiledKernelRow {
   device_ns: number;
   /** The lines of the program that its nodes come from, as FILE:LINE; without files, the generated file that the trace names. */
   source: string | null;
-  /** The operators that it computes: those of its nodes, else those before decomposition; null without files. */
+  /** What shows the source, as in `kernels`. */
+  source_by: SourceBy | null;
+  /** The operators of its nodes; of a generated kernel whose nodes are not known, those before decomposition; null without files. */
   operators: string | null;
   /** The nodes of the graph that Inductor lowered. */
   nodes: string | null;
