@@ -229,6 +229,7 @@ export const HINTS = {
 /** What shows the source of device work. */
 export const SOURCES = {
   inductor: "by the files of torch.compile: the lines that its nodes come from",
+  kernel_name: "by its name and the files of torch.compile: the lines of the kernel with this name",
   graph_node: "by a file of stacks: the line that added its node to the CUDA graph",
   stack: "by the Python stack around its operator",
   generated_file: "by its operator, which names the generated file or is called in it",

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The maximum size of a first visit's download, after gzip, in bytes.
-const FIRST_LOAD: u64 = 1_328_000;
+const FIRST_LOAD: u64 = 1_333_000;
 
 /// The maximum size of the single-file page, in bytes.
-const ONE_FILE: u64 = 4_498_000;
+const ONE_FILE: u64 = 4_514_000;
 
 /// The maximum size of what the view SQL loads, after gzip, in bytes.
 const SQL: u64 = 8_500_000;
