@@ -784,6 +784,8 @@ export const TEXTS = {
   compiled: {
     graphs: "Graphs",
     aotInductor: "AOTInductor",
+    unknownGraph: "(unknown)",
+    cached: "(cached)",
     kernels: "Kernels",
     breaks: "Graph breaks",
     noBreaks: "The files have no graph breaks.",

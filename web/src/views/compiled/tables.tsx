@@ -22,10 +22,12 @@ const FIT = 14;
 const hasValue = <Row,>(rows: readonly Row[], key: keyof Row): boolean => rows.some((row) => row[key] !== null);
 
 /** How a graph is named, as on the command line: its compile id and its pass, else the beginning of its key. */
-function nameOf({ compile_id, graph_kind, key }: Graph): string {
+function nameOf({ compile_id, graph_kind, key, calls, cached }: Graph): string {
   const pass = graph_kind === null ? undefined : label(graph_kind);
-  if (compile_id === null) return key?.slice(0, 12) ?? pass ?? LABELS.aotInductor;
-  return pass === undefined ? compile_id : `${compile_id} ${pass}`;
+  // Only AOTInductor calls graphs that have none of these, and the trace does not show its calls.
+  const unnamed = calls === 0 ? LABELS.aotInductor : LABELS.unknownGraph;
+  if (compile_id === null) return key?.slice(0, 12) ?? pass ?? unnamed;
+  return [compile_id, pass, cached ? LABELS.cached : undefined].filter(Boolean).join(" ");
 }
 
 export function Graphs({ graphs }: { graphs: readonly Graph[] }) {
