@@ -36,7 +36,7 @@ const ARGUMENTS: [(&str, Use); 13] = [
     ("step-rules", Use::Input),
     ("execution-trace", Use::Input),
     ("capture", Use::Input),
-    ("provenance", Use::Input),
+    ("provenance", Use::Run),
     ("output", Use::Output),
     ("reports", Use::Output),
     ("record", Use::Output),

@@ -163,7 +163,7 @@ pub(super) fn captures() -> Arg {
 pub(super) fn provenance() -> Arg {
     Arg::new("provenance")
         .long("provenance")
-        .value_name("PATH")
+        .value_name("FILE|FOLDER")
         .action(ArgAction::Append)
         .help_heading("Input")
         .hide_short_help(true)
