@@ -4,6 +4,7 @@
 use crate::base::escape::whole_line;
 use crate::base::rows::text::{Limits, table, wrapped};
 use crate::base::rows::{Rows, WIDEST};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Display, Formatter, Write};
@@ -27,6 +28,11 @@ enum Block {
         widest: usize,
         indent: usize,
     },
+}
+
+/// A title of a list of which at most so many rows are shown.
+pub(crate) fn listed(what: &str, of: usize, most: usize) -> String {
+    if of > most { format!("{what}: {most} of {of}") } else { what.into() }
 }
 
 impl Page {

@@ -14,13 +14,13 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use help::{columns_of, examples};
 #[cfg(feature = "parquet")]
 pub(crate) use input::joins;
-use input::{captures, execution_trace, extent, provenance, rules, rules_for};
+use input::{extent, joined, rules, rules_for};
 pub(crate) use input::{read, read_text};
 use kinetoscope_core::analysis::query::options::{Opt, Options};
 use kinetoscope_core::analysis::query::value::OptionValue;
 use kinetoscope_core::analysis::query::value::ValueKind;
 use kinetoscope_core::base::words::option_spelling;
-use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, ExportKind, Input, QUERIES, Query};
+use kinetoscope_core::queries::{COMPARISONS, EXPORTS, Export, ExportKind, QUERIES, Query};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -238,14 +238,6 @@ fn export_command(export: &Export, path: &str) -> Command {
     command = command.after_help(examples).args(rules_for(export.inputs));
     command = command.args(joined(export.inputs));
     command.args(extent()).next_help_heading("Output").args(file_args())
-}
-
-/// The arguments that name files which are joined to a trace, for an answer that depends on these inputs.
-fn joined(inputs: &[Input]) -> impl Iterator<Item = Arg> {
-    let execution_trace = inputs.contains(&Input::ExecutionTrace).then(execution_trace);
-    let captures = inputs.contains(&Input::Captures).then(captures);
-    let provenance = inputs.contains(&Input::Provenance).then(provenance);
-    execution_trace.into_iter().chain(captures).chain(provenance)
 }
 
 /// The command whose result can be audited.

@@ -84,7 +84,7 @@ fn join_captures_in(trace: &mut Trace, folder: &PathBuf) {
     }
 }
 
-/// The sources of another trace that is given, which is no folder.
+/// The sources of another trace. A folder is refused.
 fn sources_of(path: &PathBuf) -> Result<Vec<Source>, String> {
     if path.is_dir() {
         return Err(format!("{}: this is a folder, not a file", path.display()));
@@ -143,9 +143,13 @@ fn join_files(trace: &mut Trace, files: &[(PathBuf, Place)]) -> Result<(), Strin
     for (path, place) in files {
         let name = path.display().to_string();
         let bytes = fs::read(path).map_err(|error| format!("{name}: {error}"))?;
-        match (ProvenanceFile { path: &name, bytes: &bytes }.check(), place) {
-            (Err(error), Place::Found) => report(format!("not used: {error}")),
-            _ => read.push((name, bytes)),
+        // What is given is checked when it is joined.
+        if *place == Place::Found
+            && let Err(error) = (ProvenanceFile { path: &name, bytes: &bytes }).check()
+        {
+            report(format!("not used: {error}"));
+        } else {
+            read.push((name, bytes));
         }
     }
     let files: Vec<ProvenanceFile<'_>> =

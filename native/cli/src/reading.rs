@@ -62,7 +62,8 @@ impl Reading {
     }
 }
 
-/// Reads a source, applies the rules if the user chose some, and joins other files. If something cannot be read, reports why and raises the exit code to [`UNREADABLE`].
+/// Reads a source, applies the rules if the user chose some, and joins other files. If something cannot be read, reports why and
+/// raises the exit code to [`UNREADABLE`].
 pub(crate) fn read_or_report(source: &Source, reading: &Reading, code: &mut u8) -> Option<Trace> {
     let read = read_part(source, reading).map_err(|error| error.to_string()).and_then(|mut trace| {
         reading.rules.apply(&mut trace).map_err(|error| format!("{}: {error}", source.path()))?;

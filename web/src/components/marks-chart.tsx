@@ -1,4 +1,4 @@
-// A chart of bars and dots, each of which can be clicked, with a line about the one under the pointer.
+// A chart of bars and dots. A line describes the one under the pointer, and a click selects it.
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";

@@ -199,7 +199,7 @@ impl Launches {
     }
 
     /// The number of the kind of each segment. Segments are of one kind if they have the same launches in any order, or as many
-    /// launches of which most are the same in their order, as prefills of different lengths have.
+    /// launches and most of them in the same order, as prefills of different lengths do.
     fn numbers(&self, segments: &[(usize, usize)]) -> Vec<usize> {
         let (mut known, mut lengths): (Index, Keyed<Vec<usize>>) = Default::default();
         let mut firsts: Vec<(usize, usize)> = Vec::new();

@@ -5,7 +5,7 @@ use super::groups::Group;
 use super::parts::{PARTS, Part};
 use super::served::Served;
 use crate::base::order::{descending, sort_by_key};
-use crate::base::page::Page;
+use crate::base::page::{Page, listed};
 use crate::base::rows::{Cell, Rows};
 use crate::base::units::{counted, time_ns};
 use crate::base::words::label;
@@ -153,7 +153,7 @@ fn batches(page: &mut Page, answer: &ServingAnswer<'_>) {
             group.bound().map_or(Cell::Null, |bound| label(bound.0.as_str()).into()),
         ]);
     }
-    page.indented(&listed("Phase, requests and tokens", answer.kinds.len()), &rows);
+    page.indented(&listed("Phase, requests and tokens", answer.kinds.len(), LISTED), &rows);
 }
 
 fn graphs(page: &mut Page, trace: &Trace, answer: &ServingAnswer<'_>) {
@@ -170,7 +170,7 @@ fn graphs(page: &mut Page, trace: &Trace, answer: &ServingAnswer<'_>) {
             mean(graph.wait_ns),
         ]);
     }
-    page.indented(&listed("Graph replays", answer.graphs.len()), &rows);
+    page.indented(&listed("Graph replays", answer.graphs.len(), LISTED), &rows);
 }
 
 fn longest(page: &mut Page, trace: &Trace, answer: &ServingAnswer<'_>) {
@@ -190,9 +190,5 @@ fn longest(page: &mut Page, trace: &Trace, answer: &ServingAnswer<'_>) {
             warm_up.into(),
         ]);
     }
-    page.indented(&listed("Longest iterations", answer.served.len()), &rows);
-}
-
-fn listed(what: &str, of: usize) -> String {
-    if of > LISTED { format!("{what}: {LISTED} of {of}") } else { what.into() }
+    page.indented(&listed("Longest iterations", answer.served.len(), LISTED), &rows);
 }

@@ -113,12 +113,12 @@ impl<'a> Finder<'a> {
             _ => false,
         };
         let number = self.answer.graphs.iter().position(is_same).unwrap_or_else(|| {
-            let only = graph.filter(|graph| graph.1 != MatchedBy::Equal);
-            let id = compile_id.or_else(|| only?.0.compile_id.as_deref());
-            let frame = only.and_then(|only| self.frame(only.0));
+            let only = only(graph);
+            let id = compile_id.or_else(|| only?.compile_id.as_deref());
+            let frame = only.and_then(|only| self.frame(only));
             let calls = GraphCalls {
                 compile_id: id,
-                key: key.or_else(|| only?.0.key.as_deref()),
+                key: key.or_else(|| only?.key.as_deref()),
                 graph,
                 frame,
                 first,
@@ -239,12 +239,21 @@ impl Compiled<'_> {
     }
 }
 
+/// The graph of the files, unless it is one of several equal ones.
+pub(super) fn only(graph: Option<(&CompiledGraph, MatchedBy)>) -> Option<&CompiledGraph> {
+    graph.filter(|graph| graph.1 != MatchedBy::Equal).map(|graph| graph.0)
+}
+
 impl GraphCalls<'_> {
+    /// Whether Inductor took the graph from its cache.
+    pub(super) fn is_cached(&self) -> bool {
+        self.graph.is_some_and(|known| known.0.is_cached)
+    }
+
     /// A short text for the graph: the compile id and the kind, else the key.
     pub(super) fn label(&self) -> Cow<'_, str> {
-        let only = self.graph.filter(|known| known.1 != MatchedBy::Equal).map(|known| known.0);
-        let cached = if self.graph.is_some_and(|known| known.0.is_cached) { " (cached)" } else { "" };
-        match (self.compile_id, only.and_then(|only| only.kind), self.key) {
+        let cached = if self.is_cached() { " (cached)" } else { "" };
+        match (self.compile_id, only(self.graph).and_then(|only| only.kind), self.key) {
             (Some(id), Some(kind), _) => alloc::format!("{id} {}{cached}", kind.as_str()).into(),
             (Some(id), None, _) => alloc::format!("{id}{cached}").into(),
             (None, _, Some(key)) => key.get(..12).unwrap_or(key).into(),

@@ -1,11 +1,11 @@
 //! The answer of `compiled` as rows and as text.
 
-use super::compiled::{Broken, Compiled, GraphCalls, KernelCalls};
+use super::compiled::{Broken, Compiled, GraphCalls, KernelCalls, only};
 use super::source::SourceBy;
 use crate::analysis::query::options::ListOptions;
 use crate::analysis::query::question::Question;
 use crate::analysis::query::{Answer, Input, Query};
-use crate::base::page::Page;
+use crate::base::page::{Page, listed};
 use crate::base::rows::{Cell, Column, Kinds, Rows, RowsOfKinds, Variant, columns};
 use crate::base::units::counted;
 use crate::base::words::words;
@@ -95,7 +95,7 @@ columns! {
     /// The columns of a graph.
     const GRAPH: fn graph(number: usize, graph: &GraphCalls<'_>) {
         let known = graph.graph.map(|known| known.0);
-        let only = graph.graph.filter(|known| known.1 != MatchedBy::Equal).map(|known| known.0);
+        let only = only(graph.graph);
         let frame = graph.frame;
     } [
         NUMBER => number,
@@ -185,18 +185,17 @@ fn text(compiled: &Compiled<'_>) -> Page {
         Some(0) => {}
         Some(count) => page.line(format!("  the graph of {} is not in the files, or several fit", counted(count, "call"))),
     }
-    let is_cached = |graph: &GraphCalls<'_>| graph.graph.is_some_and(|known| known.0.is_cached);
-    if compiled.graphs.iter().any(is_cached) {
+    if compiled.graphs.iter().any(GraphCalls::is_cached) {
         page.line("  (cached): from the cache of Inductor; the lines are those of the program that was compiled first");
     }
     page.indented("Graphs", &graphs_table(compiled));
-    page.indented(&listed("Kernels", compiled.kernels.len()), &kernels_table(compiled));
+    page.indented(&listed("Kernels", compiled.kernels.len(), LISTED), &kernels_table(compiled));
     let mut breaks = Rows::page(&["Line", "Compilations", "Reason"]);
     for one in compiled.breaks.iter().take(LISTED) {
         let Break { line, reason, .. } = one.first;
         breaks.push(vec![line.as_str().into(), Cell::Int(one.count as i64), reason.as_str().into()]);
     }
-    page.indented(&listed("Graph breaks", compiled.breaks.len()), &breaks);
+    page.indented(&listed("Graph breaks", compiled.breaks.len(), LISTED), &breaks);
     page
 }
 
@@ -235,8 +234,4 @@ fn kernels_table(compiled: &Compiled<'_>) -> Rows {
 
 fn optional(text: Option<&str>) -> Cell {
     text.map_or(Cell::Null, Cell::from)
-}
-
-fn listed(what: &str, of: usize) -> String {
-    if of > LISTED { format!("{what}: {LISTED} of {of}") } else { what.into() }
 }

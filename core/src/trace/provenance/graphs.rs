@@ -34,7 +34,7 @@ pub(crate) struct CompiledGraph {
 pub(crate) struct CompiledKernel {
     /// The name of the kernel, or of the function that an external call is of.
     pub(crate) name: String,
-    /// The number of the call in the code, from 1.
+    /// PyTorch's number of the call in the code.
     pub(crate) handle: u32,
     /// The nodes of the graph that Inductor lowered.
     pub(crate) nodes: Vec<String>,

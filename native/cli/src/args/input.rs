@@ -146,6 +146,14 @@ fn steps_from() -> Arg {
         )
 }
 
+/// The arguments that name files which are joined to a trace, for an answer that depends on these inputs.
+pub(super) fn joined(inputs: &[Input]) -> impl Iterator<Item = Arg> {
+    let execution_trace = inputs.contains(&Input::ExecutionTrace).then(execution_trace);
+    let captures = inputs.contains(&Input::Captures).then(captures);
+    let provenance = inputs.contains(&Input::Provenance).then(provenance);
+    execution_trace.into_iter().chain(captures).chain(provenance)
+}
+
 pub(super) fn captures() -> Arg {
     Arg::new("capture")
         .long("capture")
@@ -174,7 +182,7 @@ pub(super) fn provenance() -> Arg {
         )
 }
 
-pub(super) fn execution_trace() -> Arg {
+fn execution_trace() -> Arg {
     Arg::new("execution-trace")
         .long("execution-trace")
         .value_name("FILE")

@@ -1,22 +1,12 @@
 //! What users of profilers reported as wrong, with the right values.
 
-use crate::support::{self, kinetoscope, program};
+use crate::support::{self, answer, kinetoscope, program, rows};
 use serde_json::{Value, json};
 use std::fs;
 
 /// The path of a file in `tests/data`, as an argument.
 fn data(path: &str) -> String {
     support::data(path).display().to_string()
-}
-
-fn answer(arguments: &[&str]) -> Value {
-    let output = kinetoscope(&[arguments, &["--format", "json"]].concat());
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("JSON")
-}
-
-fn rows(arguments: &[&str]) -> Vec<Value> {
-    answer(arguments)["rows"].as_array().expect("rows").clone()
 }
 
 /// The values of a column by the names of the rows.

@@ -1,20 +1,8 @@
 //! Files that say where kernels come from: given, found next to a trace, refused.
 
-use crate::support::{data, errors, kinetoscope};
+use crate::support::{data, errors, kinetoscope, rows, shown};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
-
-fn rows(arguments: &[&str]) -> Vec<Value> {
-    let output = kinetoscope(&[arguments, &["--format", "json"]].concat());
-    assert!(output.status.success(), "{arguments:?}: {}", errors(&output));
-    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    answer["rows"].as_array().expect("rows").clone()
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
-}
 
 /// The sources of the generated kernels of the forward pass, and how many kernels there are.
 fn sources(arguments: &[&str]) -> (Vec<String>, usize) {

@@ -1,23 +1,12 @@
 //! Options about inference engines: rules and expressions for the names of iterations, and captures of graphs.
 
-use crate::support::{data, errors, kinetoscope};
+use crate::support::{data, errors, kinetoscope, rows, shown};
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn example(name: &str) -> PathBuf {
     data("../../docs/traces").join(name)
-}
-
-fn rows(arguments: &[&str]) -> Vec<Value> {
-    let output = kinetoscope(&[arguments, &["--format", "json"]].concat());
-    assert!(output.status.success(), "{arguments:?}: {}", errors(&output));
-    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    answer["rows"].as_array().expect("rows").clone()
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }
 
 #[test]
